@@ -78,7 +78,7 @@ class ScaleConversion(Frozen):
     """surface = operation × factor, exactly (decimal). `factor` is a decimal string such as "0.01" (fen → yuan)."""
 
     kind: Literal["scale"] = "scale"
-    factor: Annotated[str, StringConstraints(pattern=r"^(?!0+(\.0+)?$)\d{1,9}(\.\d{1,9})?$")]
+    factor: Annotated[str, StringConstraints(pattern=r"^\d{0,9}[1-9]\d{0,9}$|^\d{1,9}\.\d{0,8}[1-9]$")]
 
 
 class TextConversion(Frozen):
@@ -211,7 +211,7 @@ class AddContext(Frozen):
 
 
 class Deny(Frozen):
-    """PreToolUse: the call is not made and the model is told why. UserPromptSubmit: the model is not asked, `reason` is the reply."""
+    """PreToolUse: the call is not made, the model is told why. UserPromptSubmit: no model call, `reason` is the reply."""
 
     type: Literal["deny"] = "deny"
     reason: Text

@@ -1,4 +1,4 @@
-"""What the agent loop needs from outside: a chat client, operations and a clock. Each has a Null or scripted stand-in for tests."""
+"""What the agent loop needs from outside: a chat client, operations and a clock; each has a stand-in for tests."""
 
 from __future__ import annotations
 
