@@ -264,6 +264,29 @@ class Hook(Frozen):
     action: HookAction
 
 
+# --- examples --------------------------------------------------------------------------------------------------------
+
+
+class ExampleCall(Frozen):
+    """One operation the example makes, in the operation's own terms: `arguments` in, `result` out.
+
+    The runtime shows both through the bindings, so an example follows every rename, recode and change of format by itself.
+    """
+
+    operation: Text
+    arguments: JsonObject = Field(default_factory=dict)
+    result: JsonObject = Field(default_factory=dict)
+
+
+class Example(Frozen):
+    """A worked turn the model reads before the conversation: a viewer's comment, the calls it needs, the reply (few-shot)."""
+
+    id: ComponentId
+    comment: Text
+    calls: tuple[ExampleCall, ...] = ()
+    reply: Text
+
+
 # --- runtime ---------------------------------------------------------------------------------------------------------
 
 
@@ -298,6 +321,7 @@ class HarnessSpec(Frozen):
     skills: tuple[Skill, ...] = ()
     tools: tuple[Tool, ...] = ()
     hooks: tuple[Hook, ...] = ()
+    examples: tuple[Example, ...] = ()
     runtime: RuntimeSettings = RuntimeSettings()
 
     def document(self) -> JsonObject:
