@@ -121,12 +121,14 @@ class ResultField(Frozen):
     """How one field of an operation's result looks to the model. `path` names it in the operation's own keys.
 
     `name` replaces the last key of the path; `recode` and `conversion` change the value (element by element in a list).
+    `is_hidden` keeps the field from the model: a short result is easier to read, and what is hidden cannot be said.
     """
 
     path: Path
     name: Text | None = None
     recode: tuple[RecodePair, ...] = ()
     conversion: Conversion | None = None
+    is_hidden: bool = False
 
 
 class ResultMap(Frozen):
