@@ -172,7 +172,7 @@ _GET_PRICE = _spec(
     {
         "item": ITEM_ID,
         "name": ITEM_NAME,
-        "variant": optional(text("Variant id; null: the cheapest variant was priced and others cost more")),
+        "variant": optional(text("Variant id; null: none was named, so the lowest price holds")),
         "quantity": {"type": "integer", "minimum": 1, "description": "Pieces"},
         "unit_price_minor": minor("List price of one piece"),
         "subtotal_minor": minor("List price of all pieces"),
