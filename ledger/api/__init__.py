@@ -1,0 +1,1 @@
+"""What every REST resource shares: authentication, permissions, strict parsing, problem documents."""

@@ -1,0 +1,1 @@
+"""Rules of the ledger: roles, scopes, strict JSON. Plain Python."""
