@@ -101,7 +101,7 @@ def _inward(value: JsonValue, node: _Node, path: tuple[str, ...]) -> JsonValue:
     keys = node.operation_keys()
     result: JsonObject = {}
     for name, item in value.items():
-        key = keys[name] if name in keys else name
+        key = str(keys.get(name, name))
         if key in result or (key == name and node.surface_key(key) != name):
             raise BindingError("unmapped_result", f'The result has no field "{dotted((*path, name))}".', (*path, name))
         result[key] = _inward(item, node.below.get(key, _NO_FIELDS), (*path, name))

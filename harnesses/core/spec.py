@@ -22,7 +22,7 @@ ComponentId = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_.-]{0,
 
 
 def _as_path(value: Any) -> Any:
-    return (value,) if isinstance(value, str) else value
+    return (value,) if isinstance(value, str) else tuple(value) if isinstance(value, list) else value
 
 
 Path = Annotated[
