@@ -1,0 +1,103 @@
+"""What differs between two harnesses, component by component.
+
+Components are matched by their ids, so that a rename is a rename. Key order in JSON is no difference; a permutation is one
+reorder. The diff is empty exactly when the two identities (`HarnessSpec.spec_hash`) are equal. Tools, whose parameters are
+matched through their bindings, are compared in `harnesses.core.tool_diff`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from harnesses.core.changes import Change, Kind, diff_json, kept_order
+from harnesses.core.spec import HarnessSpec, Hook, PromptSection, RuntimeSettings, Skill, Tool
+from harnesses.core.tool_diff import diff_tools
+
+__all__ = ["Change", "HarnessDiff", "diff_specs"]
+
+_Component = PromptSection | Skill | Tool | Hook
+_KINDS: tuple[tuple[Kind, str], ...] = (("prompt", "prompt"), ("skill", "skills"), ("tool", "tools"), ("hook", "hooks"))
+
+
+@dataclass(frozen=True)
+class HarnessDiff:
+    """All changes between two harnesses, in the order prompt, skills, tools, hooks, runtime."""
+
+    changes: tuple[Change, ...]
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.changes
+
+
+def diff_specs(old: HarnessSpec, new: HarnessSpec) -> HarnessDiff:
+    """Every change that leads from `old` to `new`."""
+    changes: list[Change] = []
+    for kind, field in _KINDS:
+        changes.extend(_diff_components(kind, getattr(old, field), getattr(new, field)))
+    changes.extend(_diff_runtime(old.runtime, new.runtime))
+    return HarnessDiff(tuple(changes))
+
+
+def component_name(component: _Component) -> str:
+    """What people call a component: its name, or the title of a prompt section."""
+    return component.title if isinstance(component, PromptSection) else component.name
+
+
+def _diff_components(kind: Kind, old: Sequence[_Component], new: Sequence[_Component]) -> list[Change]:
+    old_by_key, new_by_key = _by_key(old), _by_key(new)
+    changes: list[Change] = []
+    for key, component in old_by_key.items():
+        if key not in new_by_key:
+            before = component.model_dump(mode="json")
+            changes.append(Change("removed", kind, component.id, component_name(component), None, "", before, None))
+    for key, component in new_by_key.items():
+        earlier = old_by_key.get(key)
+        if earlier is None:
+            after = component.model_dump(mode="json")
+            changes.append(Change("added", kind, component.id, None, component_name(component), "", None, after))
+        elif earlier.model_dump_json() != component.model_dump_json():
+            changes.extend(_diff_component(kind, earlier, component))
+    before_order, after_order = kept_order(list(old_by_key), list(new_by_key))
+    if before_order != after_order:
+        changes.append(Change("reordered", kind, "", None, None, "order", before_order, after_order))
+    return changes
+
+
+def _by_key(components: Sequence[_Component]) -> dict[str, _Component]:
+    """Components by id. An id used twice, which validation reports, gets a number so that nothing is lost from sight."""
+    result: dict[str, _Component] = {}
+    for component in components:
+        key, number = component.id, 2
+        while key in result:
+            key, number = f"{component.id}#{number}", number + 1
+        result[key] = component
+    return result
+
+
+def _diff_component(kind: Kind, old: _Component, new: _Component) -> list[Change]:
+    if isinstance(old, Tool) and isinstance(new, Tool):
+        return diff_tools(old, new)
+    old_name, new_name = component_name(old), component_name(new)
+    name_field = "title" if kind == "prompt" else "name"
+    changes: list[Change] = []
+    before, after = old.model_dump(mode="json"), new.model_dump(mode="json")
+    if old_name != new_name:
+        changes.append(Change("renamed", kind, new.id, old_name, new_name, name_field, old_name, new_name))
+    for field in before:
+        if field == name_field:
+            continue
+        is_other_action = field == "action" and before[field]["type"] != after[field]["type"]
+        for action, path, left, right in diff_json(field, before[field], after[field], is_whole=is_other_action):
+            changes.append(Change(action, kind, new.id, old_name, new_name, path, left, right))
+    return changes
+
+
+def _diff_runtime(old: RuntimeSettings, new: RuntimeSettings) -> list[Change]:
+    before, after = old.model_dump(mode="json"), new.model_dump(mode="json")
+    return [
+        Change(action, "runtime", "runtime", "runtime", "runtime", path, left, right)
+        for field in before
+        for action, path, left, right in diff_json(field, before[field], after[field])
+    ]
