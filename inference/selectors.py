@@ -1,0 +1,96 @@
+"""All reads of serving beyond a get."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+
+from harnesses.contracts import ModelRef
+from harnesses.ports import TokenCounter, estimate_tokens
+from inference.core.tokens import TokenizerError, counter_for
+from inference.models import Checkpoint, Deployment, Session, Turn
+from ledger.errors import Conflict, NotFound
+
+
+def checkpoint_list() -> QuerySet[Checkpoint]:
+    """All checkpoints by name."""
+    return Checkpoint.objects.select_related("base")
+
+
+def served_checkpoints() -> list[Checkpoint]:
+    """The checkpoints that a deployment serves, the default deployment's first."""
+    deployments = Deployment.objects.select_related("checkpoint").order_by("-is_default", "checkpoint__name")
+    return list({deployment.checkpoint_id: deployment.checkpoint for deployment in deployments}.values())
+
+
+def deployment_list() -> QuerySet[Deployment]:
+    """All deployments with their checkpoints, the default one first."""
+    return Deployment.objects.select_related("checkpoint").order_by("-is_default", "name")
+
+
+def default_deployment() -> Deployment | None:
+    """The deployment that is used where nobody chooses; None before one is registered."""
+    return Deployment.objects.select_related("checkpoint").filter(is_default=True).first()
+
+
+def deployment_for(checkpoint_name: str | None) -> Deployment:
+    """The deployment to use for a checkpoint, a healthy one first; for None the default. Raises NotFound, Conflict."""
+    if checkpoint_name is None:
+        if (deployment := default_deployment()) is None:
+            raise Conflict("No model is deployed yet. Run `make up`, or register a deployment.", code="no_deployment")
+        return deployment
+    candidates = list(deployment_list().filter(checkpoint__name=checkpoint_name.replace("\x00", "")))
+    if not candidates:
+        known = ", ".join(checkpoint.name for checkpoint in served_checkpoints()) or "none"
+        raise NotFound(f'No deployment serves a checkpoint "{checkpoint_name[:120]}". Served now: {known}.')
+    return min(candidates, key=lambda item: item.state != Deployment.State.HEALTHY)
+
+
+def model_ref(deployment: Deployment) -> ModelRef:
+    """How to reach a deployment's checkpoint."""
+    checkpoint = deployment.checkpoint
+    return ModelRef(checkpoint.name, deployment.base_url, checkpoint.served_name)
+
+
+def session_list(*, harness_slug: str | None = None) -> QuerySet[Session]:
+    """Sessions, newest first, with what they ran on; of one harness or of all."""
+    sessions = Session.objects.select_related("harness_version__harness", "checkpoint", "deployment", "created_by")
+    return sessions if harness_slug is None else sessions.filter(harness_version__harness__slug=harness_slug)
+
+
+def session_get(session_id: UUID) -> Session:
+    """One session with what it runs on. Raises NotFound."""
+    session = session_list().filter(pk=session_id).first()
+    if session is None:
+        raise NotFound(f"There is no session {session_id}.")
+    return session
+
+
+def turn_list(session_id: UUID) -> QuerySet[Turn]:
+    """The turns of a session, first one first, without their traces. Raises NotFound for an unknown session."""
+    session_get(session_id)
+    return Turn.objects.filter(session_id=session_id).defer("trace").order_by("number")
+
+
+def turn_get(session_id: UUID, number: int) -> Turn:
+    """One turn with its session and what it ran on. Raises NotFound."""
+    turns = Turn.objects.select_related(
+        "session__harness_version__harness", "session__checkpoint", "session__deployment"
+    )
+    turn = turns.filter(Q(session_id=session_id, number=number)).first() if 0 < number < 2**31 else None
+    if turn is None:
+        raise NotFound(f"Session {session_id} has no turn {number}.")
+    return turn
+
+
+def default_token_counter() -> TokenCounter:
+    """How the model in service counts tokens; a rough estimate where its tokenizer is not on this machine."""
+    deployment = default_deployment()
+    if deployment is None or not deployment.checkpoint.path:
+        return estimate_tokens
+    try:
+        return counter_for(Path(deployment.checkpoint.path))
+    except TokenizerError:
+        return estimate_tokens

@@ -1,0 +1,109 @@
+"""Starting and closing viewers' sessions."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.models import AbstractUser
+from django.db import transaction
+from django.utils import timezone
+from pydantic import ValidationError
+
+from harnesses.core.jsonvalues import JsonObject
+from harnesses.runtime.trace import Conversation
+from harnesses.selectors import version_get
+from inference.core.cleaning import storable
+from inference.models import Session
+from inference.selectors import deployment_for
+from ledger.errors import Conflict, Invalid, NotFound
+from ledger.services import checked_text
+from livestream.world import World, world_named
+
+MAX_VIEWER_CHARS = 80
+MAX_ROOM_BYTES = 500_000
+MAX_SEED = 2**31 - 1
+EMPTY_CONVERSATION = Conversation().model_dump(mode="json")
+
+
+@transaction.atomic
+def session_start(
+    *,
+    harness_slug: str,
+    version_number: int | None = None,
+    checkpoint_name: str | None = None,
+    viewer: str = "viewer",
+    room: JsonObject | None = None,
+    seed: int | None = None,
+    acting_user: AbstractUser,
+) -> Session:
+    """Open a session of a harness version (None: the newest) on a checkpoint (None: the default deployment's).
+
+    The room is `room`, a state as its world stores it, or a fresh one for `seed` (0 where neither is given). Raises NotFound,
+    Invalid, Conflict.
+    """
+    version = version_get(harness_slug, version_number)
+    if version.harness.archived_at is not None:
+        raise Conflict(f'The harness "{harness_slug}" is archived. Choose another one.')
+    deployment = deployment_for(checkpoint_name)
+    viewer = checked_viewer(viewer)
+    world = _world(version.harness.world)
+    return Session.objects.create(
+        harness_version=version,
+        deployment=deployment,
+        checkpoint=deployment.checkpoint,
+        world=world.name,
+        room_state=storable(world.dump(_opened(world, room, seed))),
+        conversation=EMPTY_CONVERSATION,
+        viewer=viewer,
+        seed=seed,
+        created_by_id=acting_user.pk,
+    )
+
+
+@transaction.atomic
+def session_close(*, session_id: UUID, acting_user: AbstractUser) -> Session:
+    """End a session: it takes no more turns. One that is closed already stays as it is. Raises NotFound."""
+    session = Session.objects.select_for_update().filter(pk=session_id).first()
+    if session is None:
+        raise NotFound(f"There is no session {session_id}.")
+    if session.closed_at is None:
+        session.closed_at = timezone.now()
+        session.closed_by_id = acting_user.pk
+        session.save(update_fields=["closed_at", "closed_by"])
+    return session
+
+
+def checked_viewer(viewer: str) -> str:
+    """A viewer's name in its stored form. Raises Invalid."""
+    cleaned = checked_text("viewer", viewer, max_chars=MAX_VIEWER_CHARS, is_required=True)
+    if "\n" in cleaned or "\t" in cleaned:
+        raise Invalid.field("viewer", "The name has more than one line.", "Write it in one line.")
+    return cleaned
+
+
+def _world(name: str) -> World[Any]:
+    try:
+        return world_named(name)
+    except ValueError as error:
+        raise Conflict(str(error)) from error
+
+
+def _opened(world: World[Any], room: JsonObject | None, seed: int | None) -> Any:
+    if room is None:
+        if seed is not None and not 0 <= seed <= MAX_SEED:
+            raise Invalid.field("seed", f"{seed} is out of range.", f"Use a whole number from 0 to {MAX_SEED}.")
+        return world.open(seed or 0)
+    if seed is not None:
+        raise Invalid.field("seed", "A seed draws a room; here one is given.", "Give either room or seed.")
+    if (size := len(json.dumps(room))) > MAX_ROOM_BYTES:
+        raise Invalid.field("room", f"The room is {size:,} bytes; the limit is {MAX_ROOM_BYTES:,}.", "Shorten it.")
+    try:
+        return world.load(room)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(["room", *(str(part) for part in first["loc"])])
+        raise Invalid.field(where, f"{first['msg']}.", f"See what a fresh room of {world.name} looks like.") from error
+    except ValueError as error:
+        raise Invalid.field("room", f"{error}.", f"See what a fresh room of {world.name} looks like.") from error
