@@ -10,6 +10,7 @@ from harnesses.core.bindings import BindingError, SurfaceCall, surface_argument_
 from harnesses.core.caching import cached_by_identity
 from harnesses.core.call_writing import CallFormat, write_call
 from harnesses.core.operations import OperationCall
+from harnesses.core.parameters import ordered_arguments
 from harnesses.core.spec import BindingCase, HarnessSpec, Skill, Tool
 from harnesses.core.template_rules import TemplateProblem
 
@@ -88,7 +89,8 @@ class _Names:
                     f"Name arguments as the operation {chosen} does, with values that the tool can say.",
                     "template_bad_call",
                 ) from error
-            self.written[key] = write_call(self.call_format, surface.tool_name, surface.arguments)
+            written = ordered_arguments(self.tools[surface.tool_id], surface.arguments)
+            self.written[key] = write_call(self.call_format, surface.tool_name, written)
         return self.written[key]
 
     def _surface_call(self, tool: Tool, call: OperationCall) -> SurfaceCall:

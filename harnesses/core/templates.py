@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, Literal
 
-from jinja2 import StrictUndefined, Template, UndefinedError, nodes
+from jinja2 import StrictUndefined, Template, Undefined, UndefinedError, nodes
 from jinja2.exceptions import SecurityError, TemplateRuntimeError, TemplateSyntaxError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
@@ -112,12 +112,14 @@ LOOP_FIELDS: Final = frozenset({"index", "index0", "first", "last", "length"})
 
 
 def _finalize(value: Any) -> Any:
-    if value is None:
+    if value is None or type(value) is Undefined:  # a plain Undefined is `{{ a if b }}` without an else
         return ""
     if isinstance(value, str | int | float | StrictUndefined):
         return value
     raise TemplateError(
-        "A template puts a whole object or list into the text. Name one of its fields, such as item.name."
+        "The template puts a whole object or list into the text.",
+        "Name one of its fields, such as item.name; go over a list with {% for %}.",
+        "template_whole_object",
     )
 
 

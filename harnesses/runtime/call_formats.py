@@ -21,8 +21,9 @@ from harnesses.core.call_writing import (
     write_call,
 )
 from harnesses.core.jsonvalues import JsonInputError, JsonObject, JsonValue, parse_json
+from harnesses.core.parameters import parameter_names
 from harnesses.core.spec import HarnessSpec, Tool
-from harnesses.runtime.tool_documents import parameter_names, skill_loader
+from harnesses.runtime.tool_documents import skill_loader
 
 __all__ = ["MAX_CALLS", "CallFormat", "ParsedCall", "ParsedOutput", "call_instructions", "parse_output", "write_call"]
 

@@ -15,6 +15,7 @@ from harnesses.core.caching import cached_by_identity
 from harnesses.core.spec import HarnessSpec
 from harnesses.core.templates import TemplateError, render_template, template_variables
 from harnesses.runtime.call_formats import call_instructions
+from harnesses.runtime.examples import example_messages
 from harnesses.runtime.ports import Message
 from harnesses.runtime.tool_documents import skill_index, skill_loader, tool_documents
 from harnesses.runtime.trace import Conversation
@@ -38,10 +39,11 @@ class RenderedPart:
 
 @dataclass(frozen=True)
 class RenderedPrompt:
-    """The system prompt: `text` is the parts joined by PART_SEPARATOR, exactly."""
+    """The system prompt: `text` is the parts joined by PART_SEPARATOR, exactly. `examples` follow it as messages of their own."""
 
     text: str
     parts: tuple[RenderedPart, ...]
+    examples: tuple[Message, ...] = ()
 
 
 def render_prompt(spec: HarnessSpec, context: Mapping[str, Any]) -> RenderedPrompt:
@@ -58,7 +60,7 @@ def render_prompt(spec: HarnessSpec, context: Mapping[str, Any]) -> RenderedProm
         text = f"{heading}\n{body}" if heading and body else heading or body
         if text:
             parts.append(RenderedPart(draft.kind, draft.id, draft.title, text))
-    return RenderedPrompt(PART_SEPARATOR.join(part.text for part in parts), tuple(parts))
+    return RenderedPrompt(PART_SEPARATOR.join(part.text for part in parts), tuple(parts), example_messages(spec))
 
 
 def render_body(spec: HarnessSpec, label: str, text: str, guarded_context: Mapping[str, Any]) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from harnesses.core.jsonvalues import JsonObject, JsonValue
+from harnesses.core.parameters import ordered_properties
 from harnesses.core.spec import HarnessSpec, RuntimeSettings, Skill, Tool
 
 SKILL_ARGUMENT: Final = "name"
@@ -68,11 +69,6 @@ def skill_index(skills: tuple[Skill, ...]) -> str:
     return "\n".join(f"- {skill.name}: {_one_line(skill.description)}" for skill in skills)
 
 
-def parameter_names(tool: Tool) -> tuple[str, ...]:
-    """The tool's parameters in the order the model reads them."""
-    return tuple(_ordered(tool.input_schema, tool.parameter_order))
-
-
 # --- json ------------------------------------------------------------------------------------------------------------
 
 
@@ -93,9 +89,11 @@ def _ordered_schema(schema: JsonValue, order: tuple[str, ...] = (), depth: int =
     for key in keys:
         value = schema[key]
         if key == "properties" and isinstance(value, Mapping):
-            result[key] = {name: _ordered_schema(value[name], depth=depth + 1) for name in _ordered(schema, order)}
+            result[key] = {
+                name: _ordered_schema(value[name], depth=depth + 1) for name in ordered_properties(schema, order)
+            }
         elif key == "required" and isinstance(value, list):
-            result[key] = [name for name in _ordered(schema, order) if name in value]
+            result[key] = [name for name in ordered_properties(schema, order) if name in value]
         elif isinstance(value, Mapping) and key not in ("default", "const"):
             result[key] = _ordered_schema(value, depth=depth + 1) if key != "$defs" else _ordered_map(value, depth)
         elif key in ("anyOf", "oneOf", "allOf") and isinstance(value, list):
@@ -107,17 +105,6 @@ def _ordered_schema(schema: JsonValue, order: tuple[str, ...] = (), depth: int =
 
 def _ordered_map(value: Mapping[str, Any], depth: int) -> JsonObject:
     return {name: _ordered_schema(value[name], depth=depth + 1) for name in sorted(value)}
-
-
-def _ordered(schema: Mapping[str, Any], order: tuple[str, ...] = ()) -> list[str]:
-    """Property names: those of `order`, then the required ones as `required` lists them, then the rest by name."""
-    properties = schema.get("properties")
-    if not isinstance(properties, Mapping):
-        return []
-    required = schema.get("required")
-    wanted = [*order, *(name for name in (required if isinstance(required, list) else ()) if isinstance(name, str))]
-    names = dict.fromkeys(name for name in wanted if name in properties)
-    return [*names, *sorted(name for name in properties if name not in names)]
 
 
 # --- lines -----------------------------------------------------------------------------------------------------------
@@ -137,7 +124,7 @@ def _parameter_lines(
 ) -> Iterator[str]:
     required = schema.get("required")
     required = required if isinstance(required, list) else []
-    for name in _ordered(schema, order):
+    for name in ordered_properties(schema, order):
         parameter = _resolved(schema["properties"][name], root)
         traits = [_kind(parameter, root), "required" if name in required else "optional"]
         if "default" in parameter:
