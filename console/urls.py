@@ -1,6 +1,18 @@
 """Every URL: the console's pages, the REST API and its documentation."""
 
 from django.contrib import admin
-from django.urls import URLPattern, URLResolver, path
+from django.urls import URLPattern, URLResolver, include, path
+from drf_spectacular.views import SpectacularAPIView
 
-urlpatterns: list[URLPattern | URLResolver] = [path("admin/", admin.site.urls)]
+from ledger.api.docs import SwaggerView
+
+handler400 = "ledger.api.handlers.bad_request"
+handler404 = "ledger.api.handlers.page_not_found"
+handler500 = "ledger.api.handlers.server_error"
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("admin/", admin.site.urls),
+    path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("api/docs/", SwaggerView.as_view(url_name="schema"), name="api-docs"),
+    path("api/v1/", include("harnesses.api.urls")),
+]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib.auth.models import AbstractUser
 from rest_framework.authentication import BaseAuthentication
-from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated
 from rest_framework.request import Request
 
 from ledger.models import ApiToken
@@ -14,6 +14,13 @@ from ledger.services import token_touch
 SCHEME = "Bearer"
 MALFORMED = "The Authorization header is malformed. Send: Authorization: Bearer tkr_…"
 UNKNOWN = "The token is unknown, revoked or expired. Make a new one on the tokens page."
+
+
+def calling_user(request: Request) -> AbstractUser:
+    """Who sent an authenticated request. Raises NotAuthenticated for anybody else."""
+    if isinstance(request.user, AbstractUser):
+        return request.user
+    raise NotAuthenticated
 
 
 class ApiTokenAuthentication(BaseAuthentication):

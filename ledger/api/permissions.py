@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
-from rest_framework.views import APIView
 
 from ledger.core.roles import Permission
 from ledger.core.tokens import SCOPE_PERMISSIONS, Scope
 from ledger.errors import Denied
 from ledger.models import ApiToken
+
+if TYPE_CHECKING:  # At run time it would be a circle: DRF's views import the default permissions.
+    from rest_framework.views import APIView
 
 _READ_METHODS = ("HEAD", "OPTIONS")
 

@@ -1,0 +1,1 @@
+"""The REST resources of harnesses and their versions."""
