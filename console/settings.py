@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
+from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
 
 from console import environment as env
@@ -87,18 +89,21 @@ TEMPLATES: list[dict[str, Any]] = [
 
 
 def _database(url: str) -> dict[str, Any]:
-    parts = conninfo_to_dict(url)
-    return {
-        "ENGINE": "django.db.backends.postgresql",
-        "NAME": parts.get("dbname", "tackroom"),
-        "USER": parts.get("user", ""),
-        "PASSWORD": parts.get("password", ""),
-        "HOST": parts.get("host", ""),
-        "PORT": str(parts.get("port", "")),
-        "OPTIONS": {"pool": {"min_size": 1, "max_size": 16, "timeout": 10}}
-        if env.read_bool("DB_POOL", default=True)
-        else {},
-    }
+    """Django's settings for a libpq URL, its further parameters (`sslmode` …) included.
+
+    `make up` gives the web server a pool; in workers, which fork, a pool would hang.
+    """
+    try:
+        parts: dict[str, Any] = dict(conninfo_to_dict(url))
+    except ProgrammingError as error:
+        raise ImproperlyConfigured(
+            f"DATABASE_URL is no PostgreSQL address ({error}). Use one like postgresql://user:password@host:5432/tackroom"
+        ) from error
+    names = {"NAME": "dbname", "USER": "user", "PASSWORD": "password", "HOST": "host", "PORT": "port"}
+    database = {name: str(parts.pop(part, None) or "") for name, part in names.items()}
+    if env.read_bool("DB_POOL", default=False):
+        parts["pool"] = {"min_size": 1, "max_size": 16, "timeout": 10}
+    return {"ENGINE": "django.db.backends.postgresql", **database, "OPTIONS": parts}
 
 
 DATABASE_URL = env.read("DATABASE_URL", "postgresql://postgres@127.0.0.1:5432/tackroom")
@@ -112,6 +117,8 @@ CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", 
 
 ENGINE_URL = env.read("ENGINE_URL", "http://127.0.0.1:8001/v1")
 ENGINE_API_KEY = env.read("ENGINE_API_KEY")
+ENGINE = env.read("ENGINE")  # what `make up` started: vllm, null, none; empty: another server at ENGINE_URL
+ENGINE_MODEL = env.read("ENGINE_MODEL")
 MODELS_DIR = Path(env.read("MODELS_DIR", str(STATE_DIR / "models")))
 ENGINE_RUN_DIR = Path(env.read("ENGINE_RUN_DIR", str(STATE_DIR / "engine")))
 
@@ -127,7 +134,13 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600}
 CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 10.0
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
+CELERY_TASK_ROUTES = {
+    "inference.tasks.*": {"queue": "serve"},
+    "evaluation.tasks.*": {"queue": "evaluate"},
+    "training.tasks.*": {"queue": "train"},
+}
 CELERY_BEAT_SCHEDULE = {
     "probe-deployments": {"task": "inference.tasks.probe_deployments", "schedule": 10.0, "options": {"expires": 10}},
 }

@@ -1,0 +1,20 @@
+"""`manage.py up`: the same as `make up`, for those who are used to `manage.py`."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from console import up
+
+
+class Command(BaseCommand):
+    """Thin: see `console.up`."""
+
+    help = "Start everything this installation runs; Ctrl-C stops it."
+    requires_system_checks: tuple[str, ...] = ()
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        sys.exit(up.up())
