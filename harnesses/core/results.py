@@ -37,9 +37,14 @@ class _Node:
         name = child.own.name if child and child.own else None
         return name or key
 
+    def hides(self, key: str) -> bool:
+        """Whether the model never sees this key."""
+        child = self.below.get(key)
+        return bool(child and child.own and child.own.is_hidden)
+
     def operation_keys(self) -> dict[str, str]:
-        """Operation key by surface key, for the keys that have a field below this node."""
-        return {self.surface_key(key): key for key in sorted(self.below)}
+        """Operation key by surface key, for the shown keys that have a field below this node."""
+        return {self.surface_key(key): key for key in sorted(self.below) if not self.hides(key)}
 
 
 def _tree(result: ResultMap) -> _Node:
@@ -53,7 +58,7 @@ def _tree(result: ResultMap) -> _Node:
 
 
 def to_surface_result(case: BindingCase, value: JsonObject) -> JsonObject:
-    """The result object as the model sees it. Fields that the map does not mention are shown as they are.
+    """The result object as the model sees it. Fields that the map does not mention are shown as they are, hidden ones are left out.
 
     Raises BindingError (`unmapped_result`) if a value or key cannot be shown so that it could be read back.
     """
@@ -65,7 +70,10 @@ def to_surface_result(case: BindingCase, value: JsonObject) -> JsonObject:
 
 
 def to_operation_result(case: BindingCase, shown: JsonObject) -> JsonObject:
-    """The inverse of `to_surface_result`. Raises BindingError (`unmapped_result`) for what it cannot have given."""
+    """The inverse of `to_surface_result`, but for hidden fields, which are gone.
+
+    Raises BindingError (`unmapped_result`) for what `to_surface_result` cannot have given.
+    """
     inner: JsonValue = shown
     for depth, key in enumerate(case.result.wrap):
         if not isinstance(inner, dict) or set(inner) != {key}:
@@ -86,6 +94,8 @@ def _outward(value: JsonValue, node: _Node, path: tuple[str, ...]) -> JsonValue:
         return _value(value, node, path, is_outward=True)
     result: JsonObject = {}
     for key, item in value.items():
+        if node.hides(key):
+            continue
         name = node.surface_key(key)
         if name in result:
             raise BindingError("unmapped_result", f'Two fields of the result would be named "{name}".', (*path, name))
@@ -102,7 +112,7 @@ def _inward(value: JsonValue, node: _Node, path: tuple[str, ...]) -> JsonValue:
     result: JsonObject = {}
     for name, item in value.items():
         key = str(keys.get(name, name))
-        if key in result or (key == name and node.surface_key(key) != name):
+        if key in result or node.hides(key) or (key == name and node.surface_key(key) != name):
             raise BindingError("unmapped_result", f'The result has no field "{dotted((*path, name))}".', (*path, name))
         result[key] = _inward(item, node.below.get(key, _NO_FIELDS), (*path, name))
     return result
