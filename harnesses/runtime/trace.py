@@ -107,12 +107,14 @@ class Conversation(_Record):
     """What a session carries from turn to turn: messages after the system prompt, and the SessionStart context.
 
     `messages` holds user and assistant messages exactly as they were sent. `system_tail` holds texts that SessionStart hooks
-    added. `loaded_skills` are ids of skills whose body the model has read.
+    added. `loaded_skills` are ids of skills whose body the model has read. `turn_starts` are the indices in `messages` at which a
+    viewer's turn begins: old turns are dropped whole when the context budget is reached.
     """
 
     messages: tuple[Message, ...] = ()
     system_tail: tuple[str, ...] = ()
     loaded_skills: tuple[str, ...] = ()
+    turn_starts: tuple[int, ...] = ()
     is_started: bool = False
 
 
@@ -125,7 +127,11 @@ class TurnInput(_Record):
 
 
 class Trace(_Record):
-    """Everything about one turn. `reply` is what the viewer gets; `messages` is the last prompt sent, with the final answer."""
+    """Everything about one turn. `reply` is what the viewer gets; `messages` is the last prompt sent, with the final answer.
+
+    `dropped_turns`: old turns that no longer fit the context budget and left the conversation. `time_to_first_token_ms` runs from
+    the start of the turn to the first token of the last model output. Token counts are sums over the turn's model calls.
+    """
 
     spec_hash: str
     comment: str
@@ -145,3 +151,4 @@ class Trace(_Record):
     time_to_first_token_ms: float | None = None
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    dropped_turns: int = 0
