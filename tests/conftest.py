@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import AbstractUser
 from rest_framework.test import APIClient
 
@@ -13,6 +14,9 @@ from harnesses.core.operations import OperationCatalogue, OperationSpec
 from ledger.core.roles import Role
 from ledger.core.tokens import Scope
 from ledger.services import token_create, user_create
+
+# Slow password hashes protect people, and would only make every test slow.
+settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 PASSWORD = "saddle-and-bridle-9"
 TEST_WORLD = "test-shop"

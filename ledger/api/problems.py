@@ -152,4 +152,6 @@ def _flatten(detail: Any, path: str = "") -> list[FieldError]:
 def _join(path: str, key: object) -> str:
     if key == "non_field_errors":
         return path
+    if isinstance(key, int):
+        return f"{path}[{key}]"
     return f"{path}.{key}" if path else str(key)
