@@ -6,6 +6,7 @@ the agent loop talks to. A harness names its world by its name in `WORLDS`.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -17,11 +18,12 @@ from livestream.catalogue import Shop
 from livestream.demo import demo_shop
 from livestream.execution import execute
 from livestream.operations import CATALOGUE
-from livestream.retail import retail_world
+from livestream.retail import TAU2_RETAIL, retail_world
 from livestream.room import RoomState, WorldState, open_room, room_context
 
 DEMO_SHOP = "demo-shop"
-TAU2_RETAIL = "tau2-retail"
+
+_LOG = logging.getLogger(__name__)
 
 State = TypeVar("State", bound=WorldState)
 
@@ -120,10 +122,11 @@ class WorldOperations(Generic[State]):
         return self.world.catalogue
 
     async def execute(self, call: OperationCall) -> OperationResult:
-        """Run one operation and keep the new state. A fault of the world itself comes back as `unavailable`."""
+        """Run one operation and keep the new state. A fault of the world itself is logged and comes back as `unavailable`."""
         try:
             changed, result = self.world.execute(self.room, call)
         except Exception as fault:
+            _LOG.exception("operation_failed", extra={"world": self.world.name, "operation": call.operation})
             reason = type(fault).__name__
             return OperationResult(
                 error=OperationError("unavailable", f"The shop's data could not be used ({reason}).")
