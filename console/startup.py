@@ -14,7 +14,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -30,6 +30,10 @@ DEFAULT_ENGINE_PORT = 8001
 DEMO_MODEL = "smollm2-135m-instruct"
 NEEDED_FREE_BYTES = 1_000_000_000
 ENGINE_CHOICES = ("vllm", "null", "none")
+
+WORKERS = (("worker", ("default", "serve")), ("worker-long", ("evaluate", "train")))
+"""The Celery workers and the queues each serves: short work never waits behind long work."""
+WORKER_QUEUES = tuple(queue for _, queues in WORKERS for queue in queues)
 
 RANK_STEPS, RANK_WORK, RANK_REDIS, RANK_POSTGRES = range(4)
 
@@ -219,9 +223,21 @@ class Programs:
         command += ["--port", str(self.plan.web_port), "--timeout-graceful-shutdown", "5", "--no-access-log"]
         return self._lasting("web", command, is_ready=self._web_answers, settings={"DB_POOL": "1"}, stop_timeout_s=12)
 
-    def worker(self, name: str, queues: str, concurrency: int) -> Program:
+    def worker(self, name: str, queues: Sequence[str]) -> Program:
         """A Celery worker. SIGTERM is remapped so that it hands unfinished tasks back to the queue within the soft limit."""
-        command = [sys.executable, "-m", "celery", "-A", "console", "worker", "-Q", queues, "-n", f"{name}@%h"]
+        command = [
+            sys.executable,
+            "-m",
+            "celery",
+            "-A",
+            "console",
+            "worker",
+            "-Q",
+            ",".join(queues),
+            "-n",
+            f"{name}@%h",
+        ]
+        concurrency = 1 if "train" in queues else _concurrency()
         command += ["--concurrency", str(concurrency), "--loglevel", "INFO", "--without-mingle"]
         settings = {"REMAP_SIGTERM": "SIGQUIT"}
         return self._lasting(
@@ -352,6 +368,6 @@ def _without_seconds(message: str) -> str:
     return message.split(" (", 1)[0].rstrip(".")
 
 
-def worker_concurrency() -> int:
+def _concurrency() -> int:
     """Two tasks side by side on small machines, half the cores on large ones, eight at most."""
     return min(8, max(2, (os.cpu_count() or 2) // 2))

@@ -31,6 +31,7 @@ from console.processes import (
 )
 from console.startup import (
     RANK_POSTGRES,
+    WORKERS,
     Plan,
     Programs,
     StartupError,
@@ -38,7 +39,6 @@ from console.startup import (
     check_ports,
     check_state_dir,
     make_plan,
-    worker_concurrency,
 )
 from console.supervision import TICK_S, Reporter, State, Supervisor, last_line
 
@@ -161,8 +161,8 @@ class _Up:
         if self.signals.is_stopping():
             return
         self._print_welcome()
-        self.supervisor.launch(self.programs.worker("worker", "default,serve", worker_concurrency()))
-        self.supervisor.launch(self.programs.worker("worker-long", "evaluate,train", 1))
+        for name, queues in WORKERS:
+            self.supervisor.launch(self.programs.worker(name, queues))
         self.supervisor.launch(self.programs.beat())
         if not self.plan.engine_url and self.plan.engine == "vllm":
             self.supervisor.launch(self.programs.model())
