@@ -11,6 +11,7 @@ handler404 = "ledger.api.handlers.page_not_found"
 handler500 = "ledger.api.handlers.server_error"
 
 urlpatterns: list[URLPattern | URLResolver] = [
+    path("", include("console.page_urls")),
     path("admin/", admin.site.urls),
     path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
     path("api/docs/", SwaggerView.as_view(url_name="schema"), name="api-docs"),

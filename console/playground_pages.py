@@ -1,0 +1,115 @@
+"""What the playground shows: versions to choose from, the room, a lane for each version, and each turn with its trace."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from console import presenters
+from console.presenters import Badge
+from console.trace_steps import TraceView, trace_view
+from harnesses import selectors as harness_selectors
+from inference import selectors
+from livestream.world import world_named
+
+VERSIONS_OFFERED = 10
+TURNS_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class TurnView:
+    """One turn: what was said, what was done to the room, and the trace. Times in milliseconds."""
+
+    turn: Any
+    trace: TraceView
+    actions: list[ActionRow]
+    own: str
+    is_open: bool = False
+
+
+@dataclass(frozen=True)
+class ActionRow:
+    operation: str
+    pairs: list[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Lane:
+    """One session beside others. `earlier_count` turns are not shown."""
+
+    session: Any
+    turns: list[TurnView]
+    earlier_count: int
+
+
+def version_choices() -> list[tuple[str, list[tuple[str, str]]]]:
+    """The newest versions of every harness, grouped by harness; a value is `slug@number`."""
+    groups = []
+    for harness in harness_selectors.harness_list().filter(version_count__gt=0):
+        rows = harness_selectors.version_list(harness.slug).values_list("number", "message")[:VERSIONS_OFFERED]
+        options = [(f"{harness.slug}@{number}", _label(harness.slug, number, message)) for number, message in rows]
+        groups.append((harness.title, options))
+    return groups
+
+
+def _label(slug: str, number: int, message: str) -> str:
+    return f"{slug} v{number}: {message[:50]}" if message else f"{slug} v{number}"
+
+
+def checkpoint_choices() -> list[tuple[str, str]]:
+    """The checkpoints that a deployment serves."""
+    return [(item.name, item.name) for item in selectors.served_checkpoints()]
+
+
+def split_version(value: str) -> tuple[str, int]:
+    """`slug@number` in two. Only for values that the form has checked."""
+    slug, _, number = value.rpartition("@")
+    return slug, int(number)
+
+
+def room_of(session: Any) -> dict[str, Any]:
+    """The room now, as templates of the harness see it."""
+    world = world_named(session.world)
+    return dict(world.context(world.load(session.room_state), session.viewer))
+
+
+def lane(session_id: UUID) -> Lane:
+    """A session with its last turns, oldest first. Raises NotFound."""
+    session = selectors.session_get(session_id)
+    newest = selectors.turn_list(session_id).defer(None).order_by("-number")[:TURNS_SHOWN]
+    turns = [turn_view(turn, is_open=turn.number == session.turn_count) for turn in reversed(newest)]
+    return Lane(session, turns, session.turn_count - len(turns))
+
+
+def turn_view(turn: Any, *, is_open: bool = False) -> TurnView:
+    """A turn, laid out."""
+    actions = [ActionRow(item["operation"], presenters.flat_pairs(item["arguments"])) for item in turn.actions]
+    own_ms = max(0.0, turn.overhead_ms - turn.operations_ms)
+    return TurnView(turn, trace_view(turn.trace, turn.errors), actions, presenters.milliseconds(own_ms), is_open)
+
+
+@dataclass(frozen=True)
+class EngineBanner:
+    """What stands over the playground while the engine cannot answer."""
+
+    deployment: Any
+    badge: Badge
+    is_waiting: bool
+    advice: str
+
+
+_ADVICE = {
+    "starting": "You can write now: until it is up, viewers get the harness's fallback reply.",
+    "degraded": "Replies may be slow or fall back. This page keeps looking.",
+    "stopped": "Start it with make up. Until then viewers get the harness's fallback reply.",
+    "failed": "Run manage.py doctor on the server: it says what is wrong and what to do.",
+}
+
+
+def engine_banner(deployment: Any) -> EngineBanner | None:
+    """The banner for a deployment; None where it is healthy and there is nothing to say."""
+    if deployment.state == "healthy":
+        return None
+    badge = presenters.deployment_badge(deployment.state)
+    return EngineBanner(deployment, badge, deployment.state == "starting", _ADVICE.get(deployment.state, ""))

@@ -1,0 +1,136 @@
+"""The small things that every page shares: badge, time, field, empty state, navigation, measures."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from django import template
+from django.forms import BoundField, CheckboxInput, CheckboxSelectMultiple, RadioSelect
+from django.http import HttpRequest
+from django.template.context import Context
+from django.urls import NoReverseMatch, reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from console import presenters
+
+register = template.Library()
+
+NAVIGATION = (
+    ("Harnesses", "console:harness_list", "harnesses"),
+    ("Playground", "console:playground", "playground"),
+    ("Deployments", "console:deployment_list", "deployments"),
+    ("Audit", "console:audit_list", "audit"),
+)
+API_DOCS_URL_NAME = "api-docs"
+THEMES = ("light", "dark")
+
+register.filter("milliseconds", presenters.milliseconds)
+register.filter("size", presenters.size)
+register.filter("json_text", presenters.json_text)
+
+
+@register.simple_tag
+def badge(item: presenters.Badge) -> SafeString:
+    """A state in text and colour."""
+    return format_html('<span class="badge badge--{}" title="{}">{}</span>', item.tone, item.hint, item.label)
+
+
+@register.simple_tag
+def moment(value: datetime | None, empty: str = "never") -> SafeString:
+    """A point in time: UTC as sent, the viewer's zone once the page's script has run."""
+    if value is None:
+        return format_html('<span class="soft">{}</span>', empty)
+    utc = value.astimezone(UTC)
+    return format_html(
+        '<time datetime="{}" title="{}">{}</time>',
+        utc.isoformat(timespec="seconds"),
+        utc.strftime("%Y-%m-%d %H:%M:%S UTC"),
+        utc.strftime("%-d %b %Y, %H:%M UTC"),
+    )
+
+
+@register.filter
+def count(value: int | None) -> str:
+    """A number with separators."""
+    return "not told" if value is None else f"{value:,}"
+
+
+@register.filter
+def short_hash(value: str) -> str:
+    """The first 10 digits of a content hash: enough to tell versions apart by eye."""
+    return value[:10]
+
+
+@register.filter
+def plural(number: int, words: str) -> str:
+    """`3|plural:"tool,tools"` → `3 tools`."""
+    one, many = words.split(",")
+    return f"{number:,} {one if number == 1 else many}"
+
+
+@register.inclusion_tag("console/_field.html")
+def field(bound: BoundField) -> dict[str, Any]:
+    """A form field: label, help, control and errors, tied together for screen readers."""
+    widget = bound.field.widget
+    return {
+        "bound": bound,
+        "is_group": isinstance(widget, CheckboxSelectMultiple | RadioSelect),
+        "is_check": type(widget) is CheckboxInput,
+        "is_optional": not bound.field.required and not isinstance(widget, CheckboxInput),
+    }
+
+
+@register.inclusion_tag("console/_empty.html")
+def empty(title: str, text: str, url: str = "", action: str = "") -> dict[str, str]:
+    """What stands where there is nothing yet: why, and what to do."""
+    return {"title": title, "text": text, "url": url, "action": action}
+
+
+@register.inclusion_tag("console/_navigation.html", takes_context=True)
+def navigation(context: Context) -> dict[str, Any]:
+    """The one navigation. A page that is not installed is left out, so that no link is dead."""
+    area = context.get("area", "")
+    entries = [
+        {"label": label, "url": url, "is_here": key == area}
+        for label, name, key in NAVIGATION
+        if (url := _reverse_or_none(name))
+    ]
+    return {
+        "entries": entries,
+        "api_docs_url": _reverse_or_none(API_DOCS_URL_NAME),
+        "user": context.get("user"),
+        "theme": theme_of(context.get("request")),
+        "csrf_token": context.get("csrf_token"),
+    }
+
+
+@register.simple_tag(takes_context=True)
+def theme(context: Context) -> str:
+    """The theme that the viewer chose, or nothing: then the system decides."""
+    return theme_of(context.get("request"))
+
+
+def theme_of(request: HttpRequest | None) -> str:
+    choice = request.COOKIES.get("tackroom_theme", "") if request else ""
+    return choice if choice in THEMES else ""
+
+
+@register.simple_tag(takes_context=True)
+def query(context: Context, **changes: Any) -> str:
+    """The query string of this page with some parameters set, or (None) dropped."""
+    parameters = context["request"].GET.copy()
+    for key, value in changes.items():
+        if value is None:
+            parameters.pop(key, None)
+        else:
+            parameters[key] = str(value)
+    return f"?{parameters.urlencode()}" if parameters else "?"
+
+
+def _reverse_or_none(name: str) -> str | None:
+    try:
+        return reverse(name)
+    except NoReverseMatch:
+        return None

@@ -1,0 +1,138 @@
+"""Harnesses and their versions: list, create, components, rendered prompt, findings, export."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.db.models import F, FilteredRelation, Q
+from django.http import HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_http_methods
+
+from console import harness_pages
+from console.forms.harnesses import HarnessForm
+from console.views.shared import SignedInRequest, page, paginate, put_errors_on
+from harnesses import selectors, services
+from ledger.core.roles import Permission
+from ledger.errors import Conflict, TackroomError
+
+RECENT_VERSIONS = 12
+
+
+@require_GET
+@page(Permission.VIEW_HARNESS)
+def harness_list(request: SignedInRequest) -> HttpResponse:
+    """All harnesses in use, with what changed last in each."""
+    newest = FilteredRelation("versions", condition=Q(versions__number=F("version_count")))
+    harnesses = (
+        selectors.harness_list()
+        .alias(newest=newest)
+        .annotate(
+            message=F("newest__message"), author_name=F("newest__author_name"), changed_at=F("newest__created_at")
+        )
+    )
+    context = {
+        "page": paginate(request, harnesses),
+        "can_change": request.user.has_perm(Permission.CHANGE_HARNESS),
+        "area": "harnesses",
+    }
+    return render(request, "console/harnesses/list.html", context)
+
+
+@require_http_methods(["GET", "POST"])
+@page(Permission.CHANGE_HARNESS)
+def harness_create(request: SignedInRequest) -> HttpResponse:
+    """Make an empty harness; its content comes with the first import."""
+    form = HarnessForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            harness = services.harness_create(acting_user=request.user, **form.cleaned_data)
+        except Conflict as error:
+            form.add_error("slug", error.detail)
+        except TackroomError as error:
+            put_errors_on(form, error)
+        else:
+            messages.success(request, f"“{harness.title}” is made. Import its first version.")
+            return redirect("console:harness_import", harness.slug)
+    context = {"form": form, "area": "harnesses"}
+    return render(request, "console/harnesses/create.html", context, status=422 if form.errors else 200)
+
+
+@require_GET
+@page(Permission.VIEW_HARNESS)
+def harness_detail(request: SignedInRequest, slug: str) -> HttpResponseBase:
+    """The newest version of a harness, or what to do where there is none."""
+    harness = selectors.harness_get(slug)
+    if harness.version_count == 0:
+        return render(request, "console/harnesses/empty.html", head(request, harness))
+    return version_components(request, slug, harness.version_count)
+
+
+@require_GET
+@page(Permission.VIEW_HARNESS)
+def version_components(request: SignedInRequest, slug: str, number: int) -> HttpResponse:
+    """What a version is made of."""
+    version = selectors.version_get(slug, number)
+    components = harness_pages.components(selectors.version_spec(version))
+    context = {**head(request, version.harness, version, tab="components"), **components}
+    return render(request, "console/harnesses/components.html", context)
+
+
+@require_GET
+@page(Permission.VIEW_HARNESS)
+def version_prompt(request: SignedInRequest, slug: str, number: int) -> HttpResponse:
+    """The system prompt as the model reads it, with tokens part by part."""
+    version = selectors.version_get(slug, number)
+    prompt, problem = harness_pages.rendered(version)
+    context = {**head(request, version.harness, version, tab="prompt"), "prompt": prompt, "problem": problem}
+    return render(request, "console/harnesses/prompt.html", context)
+
+
+@require_GET
+@page(Permission.VIEW_HARNESS)
+def version_findings(request: SignedInRequest, slug: str, number: int) -> HttpResponse:
+    """What validation finds in a version now."""
+    version = selectors.version_get(slug, number)
+    findings = harness_pages.finding_rows(selectors.version_findings(version))
+    context = {**head(request, version.harness, version, tab="findings"), "findings": findings}
+    return render(request, "console/harnesses/findings.html", context)
+
+
+@require_GET
+@page(Permission.VIEW_HARNESS)
+def version_list(request: SignedInRequest, slug: str) -> HttpResponse:
+    """All versions, newest first."""
+    harness = selectors.harness_get(slug)
+    versions = paginate(request, selectors.version_list(slug))
+    newest = versions.object_list[0] if versions.object_list else None
+    context = {
+        **head(request, harness, newest, tab="versions"),
+        "page": versions,
+        "default_new": newest.number if newest else None,
+        "default_old": max(1, newest.number - 1) if newest else None,
+    }
+    return render(request, "console/harnesses/versions.html", context)
+
+
+@require_GET
+@page(Permission.VIEW_HARNESS)
+def version_export(request: SignedInRequest, slug: str, number: int) -> HttpResponse:
+    """A version as a zip of the folder layout."""
+    filename, content = selectors.version_export(selectors.version_get(slug, number))
+    headers = {"Content-Disposition": f'attachment; filename="{filename}"'}
+    return HttpResponse(content, content_type="application/zip", headers=headers)
+
+
+def head(request: SignedInRequest, harness: Any, version: Any = None, *, tab: str = "") -> dict[str, Any]:
+    """What the top of every page about a harness shows."""
+    return {
+        "harness": harness,
+        "version": version,
+        "tab": tab,
+        "area": "harnesses",
+        "recent_versions": selectors.version_list(harness.slug)[:RECENT_VERSIONS],
+        "can_change": request.user.has_perm(Permission.CHANGE_HARNESS),
+        "can_play": request.user.has_perm(Permission.USE_PLAYGROUND),
+    }
