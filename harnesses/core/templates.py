@@ -105,7 +105,10 @@ class _Environment(ImmutableSandboxedEnvironment):
             return obj[argument]
         if isinstance(argument, str) and argument in LOOP_FIELDS and type(obj).__name__ == "LoopContext":
             return getattr(obj, argument)
-        return self.undefined(obj=obj, name=argument)
+        if isinstance(obj, Undefined):
+            return obj
+        why = "what it belongs to is empty" if obj is None else "it was not given"
+        return self.undefined(hint=f'"{argument}": {why}')
 
 
 LOOP_FIELDS: Final = frozenset({"index", "index0", "first", "last", "length"})
