@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from harnesses.core.jsonvalues import JsonObject
-from harnesses.core.operations import OperationCall, OperationCatalogue, OperationError, OperationResult
+from harnesses.core.operations import OperationCall, OperationError, OperationResult
 from livestream.arguments import OperationFailed, checked_arguments
 from livestream.catalogue import Coupon, Item, Shop, Variant
-from livestream.lookup import close_matches, find_coupon, find_item, find_variant
+from livestream.lookup import find_coupon, find_item, find_variant
 from livestream.operations import CATALOGUE
 from livestream.pricing import CouponRefused, best_price, price_with
 from livestream.room import PushedCard, RoomState, Segment, SentCoupon, iso_utc
@@ -25,7 +25,7 @@ def execute(shop: Shop, room: RoomState, call: OperationCall) -> tuple[RoomState
     """Run one operation on a room of `shop`. Never raises for anything a model can write."""
     spec = CATALOGUE.get(call.operation)
     if spec is None:
-        return room, unknown_operation(call.operation, CATALOGUE)
+        return room, UNKNOWN_OPERATION
     try:
         arguments = checked_arguments(spec, call.arguments)
         changed, value = _HANDLERS[call.operation](shop, room, arguments)
@@ -34,10 +34,10 @@ def execute(shop: Shop, room: RoomState, call: OperationCall) -> tuple[RoomState
     return changed, OperationResult(value)
 
 
-def unknown_operation(name: str, catalogue: OperationCatalogue) -> OperationResult:
-    """The result of calling what does not exist: a fault of the binding, not of the model."""
-    near = close_matches(name, [(known, catalogue[known].title) for known in catalogue])
-    return OperationResult(error=OperationError("unknown_operation", f"The platform cannot do “{name}”.{near}"))
+UNKNOWN_OPERATION = OperationResult(
+    error=OperationError("unknown_operation", "The platform cannot do this: the tool is bound to nothing it knows.")
+)
+"""The result of calling what does not exist: a fault of the binding, not of the model."""
 
 
 # --- reads -----------------------------------------------------------------------------------------------------------

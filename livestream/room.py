@@ -7,6 +7,7 @@ Operations never change a room: they return a new one. A room is plain JSON when
 from __future__ import annotations
 
 import random
+import unicodedata
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Literal, Self
@@ -17,6 +18,7 @@ from harnesses.core.jsonvalues import JsonObject, Text
 from harnesses.core.spec import Frozen
 from livestream.catalogue import Shop
 
+MAX_COMMENTS = 200
 _FIRST_DAY = datetime(2026, 3, 2, 10, 0, tzinfo=UTC)
 _TOPICS = (
     "Everyday picks under one roof",
@@ -30,6 +32,11 @@ _TOPICS = (
 
 def _in_utc(moment: datetime) -> datetime:
     return moment.astimezone(UTC)
+
+
+def _storable(text: str) -> str:
+    plain = text.replace("\r\n", "\n").replace("\r", "\n")
+    return "".join(char for char in plain if char in "\n\t" or unicodedata.category(char) not in ("Cc", "Cs"))
 
 
 UtcTime = Annotated[AwareDatetime, AfterValidator(_in_utc)]
@@ -94,16 +101,22 @@ class WorldState(Frozen):
     handovers: tuple[Handover, ...] = ()
 
     def heard(self, *, viewer_id: str, viewer_name: str, text: str, at: datetime | None = None) -> Self:
-        """The state after a viewer's comment. With `at` the clock moves there; it never runs backwards."""
+        """The state after a viewer's comment, the oldest dropped beyond MAX_COMMENTS.
+
+        With `at` the clock moves there; it never runs backwards. Raises ValueError for control characters in the texts.
+        """
         clock = self.clock if at is None else max(self.clock, at)
         comment = Comment(viewer_id=viewer_id, viewer_name=viewer_name, text=text, at=clock)
-        return self.model_copy(update={"clock": comment.at, "comments": (*self.comments, comment)})
+        return self.model_copy(update={"clock": comment.at, "comments": (*self.comments, comment)[-MAX_COMMENTS:]})
 
     def answered(self, reply: str) -> Self:
-        """The state after the reply to the last comment. Raises ValueError if there is none."""
+        """The state after the reply to the last comment. Raises ValueError if there is none.
+
+        A model may write anything: characters that cannot be stored are left out.
+        """
         if not self.comments:
             raise ValueError("there is no comment to answer; add the viewer's comment first")
-        last = Comment.model_validate({**self.comments[-1].model_dump(), "reply": reply})
+        last = Comment.model_validate({**self.comments[-1].model_dump(), "reply": _storable(reply)})
         return self.model_copy(update={"comments": (*self.comments[:-1], last)})
 
     @property
@@ -160,12 +173,8 @@ def open_room(
     drawn_clock = _FIRST_DAY + timedelta(days=dice.randrange(60), minutes=15 * dice.randrange(40))
     if shelf is None:
         shelf, on_show = drawn_shelf, on_show or drawn_shelf[0]
-    if unknown := [item_id for item_id in shelf if shop.item(item_id) is None]:
-        raise ValueError(f"the shelf names items that {shop.name} does not have: {', '.join(unknown)}")
-    if on_show is not None and on_show not in shelf:
-        raise ValueError(f"the item on show, {on_show}, is not on the shelf ({', '.join(shelf)})")
     now = clock or drawn_clock
-    return RoomState(
+    room = RoomState(
         room_id=f"R{seed}",
         title=title or f"{shop.name} live",
         topic=topic or drawn_topic,
@@ -175,6 +184,22 @@ def open_room(
         segments=(Segment(id="S1", item_id=on_show, started_at=now),) if on_show else (),
         clock=now,
     )
+    check_references(shop, room)
+    return room
+
+
+def check_references(shop: Shop, room: RoomState) -> None:
+    """Raise ValueError if the room names items or coupons that the shop lacks, or shows an item that is not on its shelf."""
+    items = {item.id for item in shop.items}
+    if unknown := [item_id for item_id in room.shelf if item_id not in items]:
+        raise ValueError(f"the shelf names items that {shop.name} does not have: {', '.join(unknown)}")
+    if room.on_show is not None and room.on_show not in room.shelf:
+        raise ValueError(f"the item on show, {room.on_show}, is not on the shelf ({', '.join(room.shelf)})")
+    shown = [segment.item_id for segment in room.segments] + [card.item_id for card in room.pushed_cards]
+    if unknown := [item_id for item_id in shown if item_id not in items]:
+        raise ValueError(f"segments or cards name items that {shop.name} does not have: {', '.join(unknown)}")
+    if unknown := [sent.coupon_id for sent in room.sent_coupons if shop.coupon(sent.coupon_id) is None]:
+        raise ValueError(f"coupons were sent that {shop.name} does not have: {', '.join(unknown)}")
 
 
 def _draw_shelf(shop: Shop, dice: random.Random) -> tuple[str, ...]:

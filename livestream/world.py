@@ -19,7 +19,7 @@ from livestream.demo import demo_shop
 from livestream.execution import execute
 from livestream.operations import CATALOGUE
 from livestream.retail import TAU2_RETAIL, retail_world
-from livestream.room import RoomState, WorldState, open_room, room_context
+from livestream.room import RoomState, WorldState, check_references, open_room, room_context
 
 DEMO_SHOP = "demo-shop"
 
@@ -57,7 +57,7 @@ class World(Protocol[State]):
         ...
 
     def load(self, document: JsonObject) -> State:
-        """The state from its JSON. Raises ValueError (pydantic's) for anything else."""
+        """The state from its JSON. Raises ValueError (pydantic's, or with a plain message) for anything else."""
         ...
 
 
@@ -85,7 +85,10 @@ class ShopWorld:
         return state.model_dump(mode="json")
 
     def load(self, document: JsonObject) -> RoomState:
-        return RoomState.model_validate(document)
+        """The room from its JSON. Raises ValueError for anything else, such as items that the shop does not have."""
+        room = RoomState.model_validate(document)
+        check_references(self.shop, room)
+        return room
 
 
 def demo_world() -> World[RoomState]:

@@ -9,10 +9,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
 
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match
+
 from harnesses.core.jsonvalues import JsonObject
 from harnesses.core.operations import OperationCall, OperationCatalogue, OperationResult
 from livestream.arguments import OperationFailed, checked_arguments
-from livestream.execution import unknown_operation
+from livestream.execution import UNKNOWN_OPERATION
 from livestream.retail import reads, writes
 from livestream.retail.data import RetailDatabase, retail_database
 from livestream.retail.operations import CATALOGUE
@@ -64,7 +67,7 @@ class RetailWorld:
         """Run one operation; pure, and errors are results."""
         spec = CATALOGUE.get(call.operation)
         if spec is None:
-            return state, unknown_operation(call.operation, CATALOGUE)
+            return state, UNKNOWN_OPERATION
         try:
             arguments = checked_arguments(spec, call.arguments)
             if call.operation == "hand_over":
@@ -93,7 +96,19 @@ class RetailWorld:
         return state.model_dump(mode="json")
 
     def load(self, document: JsonObject) -> RetailState:
-        return RetailState.model_validate(document)
+        """The state from its JSON. Raises ValueError for anything else, such as records that the operations could not read."""
+        state = RetailState.model_validate(document)
+        for kind, records, known in (
+            ("order", state.orders, self.database.orders),
+            ("user", state.users, self.database.users),
+        ):
+            validator = Draft202012Validator(CATALOGUE[f"get_{kind}"].output_schema)
+            for key, record in records.items():
+                if key not in known:
+                    raise ValueError(f"there is no {kind} {key}")
+                if error := best_match(validator.iter_errors(record)):
+                    raise ValueError(f"{kind} {key}: {error.message[:200]} at {error.json_path}")
+        return state
 
 
 def _hand_over(state: RetailState, arguments: JsonObject) -> tuple[RetailState, OperationResult]:

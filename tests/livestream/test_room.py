@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from harnesses.core.templates import CONTEXT_SCHEMA
 from livestream.demo import demo_shop
-from livestream.room import RoomState, open_room, room_context
+from livestream.room import MAX_COMMENTS, RoomState, open_room, room_context
 
 
 def test_a_seed_opens_the_same_room_again_and_another_seed_another_room() -> None:
@@ -88,6 +88,18 @@ def test_an_answer_needs_a_comment_and_texts_must_be_storable() -> None:
         room.answered("hello")
     with pytest.raises(ValidationError, match=r"U\+0000"):
         room.heard(viewer_id="v1", viewer_name="Kim", text="nul \x00")
+
+
+def test_whatever_a_model_replies_can_be_stored() -> None:
+    room = open_room(demo_shop(), 0).heard(viewer_id="v1", viewer_name="Kim", text="hi")
+    assert room.answered("a\x00b\x1b[1m\r\nc\td\ud800").comments[-1].reply == "ab[1m\nc\td"
+
+
+def test_only_the_latest_comments_are_kept() -> None:
+    room = open_room(demo_shop(), 0)
+    for number in range(MAX_COMMENTS + 5):
+        room = room.heard(viewer_id="v1", viewer_name="Kim", text=str(number))
+    assert [comment.text for comment in room.comments] == [str(number) for number in range(5, MAX_COMMENTS + 5)]
 
 
 def test_a_room_survives_json() -> None:

@@ -45,6 +45,55 @@ def test_every_catalogue_is_keyed_by_name_with_valid_schemas(world) -> None:
         Draft202012Validator.check_schema(spec.output_schema)
 
 
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"shelf": ["T1", "T99"]}, "does not have: T99"),
+        ({"on_show": "T99"}, "is not on the shelf"),
+        ({"pushed_cards": [{"id": "P1", "item_id": "T99", "at": "2026-05-01T09:00:00Z"}]}, "does not have: T99"),
+        (
+            {
+                "sent_coupons": [
+                    {"coupon_id": "C99", "audience": "room", "viewer_id": None, "at": "2026-05-01T09:00:00Z"}
+                ]
+            },
+            "does not have: C99",
+        ),
+        ({"shelf": []}, "shelf"),
+        ({"clock": "yesterday"}, "clock"),
+        ({"mood": "good"}, "mood"),
+    ],
+)
+def test_a_stored_room_that_does_not_fit_the_shop_is_refused(changes, message) -> None:
+    world = demo_world()
+    with pytest.raises(ValueError, match=message):
+        world.load({**world.dump(world.open(0)), **changes})
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"orders": {"#W0": {}}}, "no order #W0"),
+        (
+            {"users": {"noah_brown_6181": {"user_id": "noah_brown_6181"}}},
+            "user noah_brown_6181: .* is a required property",
+        ),
+    ],
+)
+def test_a_stored_conversation_with_broken_records_is_refused(changes, message) -> None:
+    world = world_named("tau2-retail")
+    with pytest.raises(ValueError, match=message):
+        world.load({**world.dump(world.open(0)), **changes})
+
+
+def test_a_changed_conversation_survives_json() -> None:
+    world = world_named("tau2-retail")
+    order_id = next(key for key, order in world.database.orders.items() if order["status"] == "pending")  # type: ignore[attr-defined]
+    call = OperationCall("cancel_order", {"order_id": order_id, "reason": "no longer needed"})
+    state = world.execute(world.open(0), call)[0]
+    assert world.load(json.loads(json.dumps(world.dump(state)))) == state
+
+
 async def test_room_operations_keep_the_state_and_remember_what_changed_it() -> None:
     room = open_room(demo_shop(), shelf=["T1", "S1"])
     operations = RoomOperations(demo_shop(), room)
