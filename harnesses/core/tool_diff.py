@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from harnesses.core.binding_diff import Keys, ParameterMap, diff_bindings, parameter_pairs
 from harnesses.core.changes import Change, JsonChange, diff_json, kept_order
 from harnesses.core.jsonvalues import JsonObject, JsonValue
+from harnesses.core.parameters import parameter_names
 from harnesses.core.schemas import dotted, required_keys, same_json
 from harnesses.core.spec import Tool, ToolBinding
 
@@ -38,14 +39,6 @@ def diff_tools(old: Tool, new: Tool) -> list[Change]:
 def parameter_field(path: Keys) -> str:
     """How a parameter is called in `Change.field`."""
     return "input_schema.properties." + ".properties.".join(path)
-
-
-def parameter_names(tool: Tool) -> tuple[str, ...]:
-    """The top-level parameters in the order in which the model reads them (see `Tool`)."""
-    properties = tool.input_schema.get("properties")
-    known = properties if isinstance(properties, dict) else {}
-    ordered = (*tool.parameter_order, *required_keys(tool.input_schema), *sorted(known))
-    return tuple(name for name in dict.fromkeys(ordered) if name in known)
 
 
 # --- which parameter is which ------------------------------------------------------------------------------------------

@@ -241,7 +241,7 @@ def _read_skill(data: bytes, where: str, tool_ids: Mapping[str, list[str]]) -> J
         "name": skill.name,
         "description": skill.description,
         "body": skill.body,
-        "allowed_tools": skill.tool_ids
+        "allowed_tools": list(skill.tool_ids)
         if skill.tool_ids is not None
         else _ids_of(skill.allowed_tools, where, tool_ids),
         "risk": skill.risk,
