@@ -9,6 +9,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable
 from difflib import SequenceMatcher
+from functools import lru_cache
 
 from livestream.arguments import OperationFailed
 from livestream.catalogue import Coupon, Item, Shop, Variant
@@ -65,16 +66,23 @@ def close_matches(wanted: str, choices: Iterable[tuple[str, str]]) -> str:
     words = set(key.split())
     ranked = []
     for position, (identifier, name) in enumerate(choices):
+        plain_name = _plain(name)
         likeness = max(
-            SequenceMatcher(None, key, _plain(name)).ratio(),
-            SequenceMatcher(None, key, _plain(identifier)).ratio(),
-            _shared_words(words, set(_plain(name).split())),
+            _likeness(key, plain_name),
+            _likeness(key, _plain(identifier)),
+            _shared_words(words, set(plain_name.split())),
         )
         if likeness >= _CLOSE:
             ranked.append((-likeness, position, f"{identifier} {name}"))
     if not ranked:
         return ""
     return f" Close matches: {'; '.join(shown for _, _, shown in sorted(ranked)[:_MOST_SHOWN])}."
+
+
+def _likeness(wanted: str, known: str) -> float:
+    matcher = SequenceMatcher(None, wanted, known)
+    is_near = matcher.real_quick_ratio() >= _CLOSE and matcher.quick_ratio() >= _CLOSE
+    return matcher.ratio() if is_near else 0.0
 
 
 def _shared_words(wanted: set[str], name: set[str]) -> float:
@@ -87,5 +95,6 @@ def _option_words(variant: Variant) -> set[str]:
     }
 
 
+@lru_cache(maxsize=4096)
 def _plain(value: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", value).casefold().translate(_NOISE).split())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from harnesses.core.caching import cached_by_identity
 from livestream.catalogue import Item, Shop
 
 _WORD = re.compile(r"[^\W_]+")
@@ -52,10 +53,18 @@ def _singular(word: str) -> str:
     return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
 
 
+@cached_by_identity
+def _vocabulary(item: Item) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    """The words of an item's name, facts and prose."""
+    name = [item.id, item.name]
+    facts = [item.category, item.brand or "", *item.attributes.values(), *_options(item)]
+    prose = [item.description, *item.selling_points, *item.attributes]
+    by_name, by_facts, by_prose = (frozenset(words_of(" ".join(texts))) for texts in (name, facts, prose))
+    return by_name, by_facts, by_prose
+
+
 def _scores(item: Item, words: Sequence[str]) -> list[int]:
-    name = set(words_of(f"{item.id} {item.name}"))
-    facts = set(words_of(" ".join([item.category, item.brand or "", *item.attributes.values(), *_options(item)])))
-    prose = set(words_of(" ".join([item.description, *item.selling_points, *item.attributes])))
+    name, facts, prose = _vocabulary(item)
     return [_NAME * (word in name) + _FACTS * (word in facts) + _PROSE * (word in prose) for word in words]
 
 

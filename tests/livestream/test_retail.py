@@ -8,6 +8,8 @@ from jsonschema import Draft202012Validator
 
 from harnesses.core.bindings import to_operation_call, to_surface_call, to_surface_result
 from harnesses.core.operations import OperationCall
+from harnesses.core.templates import render_template
+from harnesses.core.validation import Severity, has_errors, validate
 from livestream.arguments import OperationFailed
 from livestream.retail import RetailPackageError, RetailState, retail_harness, retail_world
 from livestream.retail import data as retail_data
@@ -349,6 +351,25 @@ def test_two_tools_reach_one_operation_and_the_way_back_chooses_the_right_one() 
     by_mail = to_surface_call(harness, OperationCall("find_user", {"email": "a@example.com"}))
     by_name = to_surface_call(harness, OperationCall("find_user", {"first_name": "A", "last_name": "B", "zip": "1"}))
     assert (by_mail.tool_name, by_name.tool_name) == ("find_user_id_by_email", "find_user_id_by_name_zip")
+
+
+def test_the_harness_is_valid_against_the_operations_of_its_world() -> None:
+    findings = validate(retail_harness(), WORLD.catalogue)
+    assert not has_errors(findings)
+    # The package's texts name ids as examples ("gift_card_0000000"), which look like names of tools.
+    assert {finding.code for finding in findings if finding.severity is Severity.WARNING} <= {"stale_mention"}
+
+
+def test_the_policy_follows_a_renamed_tool() -> None:
+    harness = retail_harness()
+    renamed = tuple(
+        tool.model_copy(update={"name": "call_a_person"}) if tool.id == "transfer_to_human_agents" else tool
+        for tool in harness.tools
+    )
+    context = WORLD.context(WORLD.open(0), "Kim")
+    shown = render_template(harness.prompt[0].body, harness.model_copy(update={"tools": renamed}), context)
+    assert "make a tool call to call_a_person" in shown
+    assert "transfer_to_human_agents" not in shown
 
 
 def test_every_tool_leads_to_an_operation_that_runs(state: RetailState) -> None:
