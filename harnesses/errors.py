@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from harnesses.core.validation import Finding
 from ledger.errors import FieldError, Invalid
-
-if TYPE_CHECKING:
-    from harnesses.core.validation import Finding
 
 
 class InvalidHarness(Invalid):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.db.models import Q, QuerySet
 
@@ -16,15 +16,14 @@ from harnesses.core.diff import HarnessDiff, diff_specs
 from harnesses.core.jsonvalues import parse_json
 from harnesses.core.operations import OperationCatalogue
 from harnesses.core.parsing import spec_from_document
+from harnesses.core.risk import RiskReport, assess
 from harnesses.core.spec import HarnessSpec
 from harnesses.core.templates import SAMPLE_CONTEXT, TemplateError
+from harnesses.core.validation import Finding, validate
+from harnesses.formats.archive import export_zip
 from harnesses.models import Harness, HarnessVersion
 from harnesses.runtime.render import RenderedPart, render_prompt
 from ledger.errors import NotFound
-
-if TYPE_CHECKING:
-    from harnesses.core.risk import RiskReport
-    from harnesses.core.validation import Finding
 
 SLUG_PATTERN = re.compile(r"(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*")
 MAX_NUMBER = 2**31 - 1
@@ -148,8 +147,6 @@ def catalogue_for(world: str) -> OperationCatalogue:
 
 def spec_findings(spec: HarnessSpec, world: str) -> tuple[Finding, ...]:
     """Everything that validation finds, the prompt counted with the tokenizer of the model in service."""
-    from harnesses.core.validation import validate
-
     try:
         prompt_tokens: int | None = ports.token_counter()(render_prompt(spec, SAMPLE_CONTEXT).text)
     except TemplateError:
@@ -164,8 +161,6 @@ def version_findings(version: HarnessVersion) -> tuple[Finding, ...]:
 
 def version_compare(slug: str, old_number: int | str, new_number: int | str) -> Comparison:
     """Two versions of a harness side by side. Raises NotFound."""
-    from harnesses.core.risk import assess
-
     old, new = version_get(slug, old_number), version_get(slug, new_number)
     old_spec, new_spec = version_spec(old), version_spec(new)
     return Comparison(
@@ -194,7 +189,5 @@ def version_rendered(version: HarnessVersion, context: Mapping[str, Any] | None 
 
 def version_export(version: HarnessVersion) -> tuple[str, bytes]:
     """The version as a zip of the folder layout: file name and content. Equal versions give equal bytes."""
-    from harnesses.formats.archive import export_zip
-
     slug = version.harness.slug
     return f"{slug}-v{version.number}.zip", export_zip(version_spec(version), slug)

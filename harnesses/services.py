@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from django.contrib.auth.models import AbstractUser
 from django.db import IntegrityError, transaction
@@ -16,17 +15,16 @@ from django.utils import timezone
 
 from harnesses import ports
 from harnesses.core.diff import HarnessDiff, diff_specs
+from harnesses.core.risk import RiskReport, assess
 from harnesses.core.spec import HarnessSpec
+from harnesses.core.validation import Finding
 from harnesses.errors import InvalidHarness
+from harnesses.formats.detect import import_upload
 from harnesses.formats.outcome import FormatError, ImportResult
 from harnesses.models import Harness, HarnessVersion
 from harnesses.selectors import SLUG_PATTERN, catalogue_for, spec_findings, version_spec
 from ledger.errors import Conflict, FieldError, Invalid
 from ledger.services import actor_name, audit_record, checked_text
-
-if TYPE_CHECKING:
-    from harnesses.core.risk import RiskReport
-    from harnesses.core.validation import Finding
 
 RESERVED_SLUGS = frozenset({"new", "import", "compare"})
 MAX_MESSAGE_CHARS = 2_000
@@ -187,8 +185,6 @@ def harness_import(
 
 def harness_import_preview(*, harness: Harness, filename: str, data: bytes) -> ImportPreview:
     """What `harness_import` would do, without writing. Raises Invalid where the file cannot be read."""
-    from harnesses.core.risk import assess
-
     base_version, result = _read_upload(harness, filename, data)
     base_spec = version_spec(base_version) if base_version else HarnessSpec()
     document_text(result.spec)
@@ -203,8 +199,6 @@ def harness_import_preview(*, harness: Harness, filename: str, data: bytes) -> I
 
 
 def _read_upload(harness: Harness, filename: str, data: bytes) -> tuple[HarnessVersion | None, ImportResult]:
-    from harnesses.formats.detect import import_upload
-
     filename = checked_text("filename", filename, max_chars=MAX_FILENAME_CHARS)
     base_version = harness.versions.select_related("harness").order_by("-number").first()
     base_spec = version_spec(base_version) if base_version else None

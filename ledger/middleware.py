@@ -14,7 +14,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
 from ledger.api.problems import Problem, problem_response
-from ledger.request_context import begin_request, end_request
+from ledger.request_context import begin_request
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
 
@@ -24,6 +24,7 @@ NUL_IN_QUERY = "The address holds a NUL character (%00), which no text here may 
 class RequestIdMiddleware:
     """Takes `X-Request-ID` if it is sane, else makes one; gives it to logs and audit rows and sends it back.
 
+    The id is forgotten when the request is finished (`LedgerConfig.ready`), not here: a streamed reply is still being written then.
     Also refuses NUL in the query string, which PostgreSQL cannot compare with anything.
     """
 
@@ -39,15 +40,11 @@ class RequestIdMiddleware:
         if iscoroutinefunction(self.get_response):
             return self._acall(request)
         request_id = begin_request(request.headers.get("X-Request-ID", ""))
-        try:
-            response = _refuse_nul(request) or cast("HttpResponseBase", self.get_response(request))
-        finally:
-            end_request()
+        response = _refuse_nul(request) or cast("HttpResponseBase", self.get_response(request))
         response["X-Request-ID"] = request_id
         return response
 
     async def _acall(self, request: HttpRequest) -> HttpResponseBase:
-        # Not forgotten at the end: a streamed reply is still being written then, in this request's own context.
         request_id = begin_request(request.headers.get("X-Request-ID", ""))
         response = _refuse_nul(request) or await cast("Awaitable[HttpResponseBase]", self.get_response(request))
         response["X-Request-ID"] = request_id

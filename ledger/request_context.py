@@ -26,8 +26,8 @@ def begin_request(offered: str = "") -> str:
     return request_id
 
 
-def end_request() -> None:
-    """Forget the request id."""
+def end_request(**signal: object) -> None:
+    """Forget the request id. Also a receiver of Django's `request_finished`."""
     _request_id.set("")
 
 

@@ -14,6 +14,7 @@ from rest_framework.test import APIClient
 from rest_framework.views import APIView
 
 from ledger.errors import Conflict, Denied, Invalid, NotFound, TooLarge, Unavailable
+from ledger.request_context import current_request_id
 
 RAISED: dict[str, Exception] = {
     "not-found": NotFound("There is no such thing."),
@@ -193,6 +194,11 @@ def test_an_insane_request_id_is_replaced(client, offered):
     given = client.get("/api/raise/denied/", headers={"X-Request-ID": offered})["X-Request-ID"]
     assert given != offered
     assert len(given) == 32
+
+
+def test_the_request_id_is_forgotten_when_the_request_is_finished(client):
+    client.get("/api/raise/denied/")
+    assert current_request_id() == ""
 
 
 async def test_the_request_id_reaches_asynchronous_requests_too(async_client):
