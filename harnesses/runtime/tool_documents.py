@@ -146,8 +146,8 @@ def _resolved(schema: JsonValue, root: Mapping[str, Any]) -> Mapping[str, Any]:
         reference = schema.get("$ref")
         if not isinstance(reference, str):
             return schema
-        target: Any = root
-        for key in reference.removeprefix("#/").split("/"):
+        target: Any = root if reference.startswith("#") else None
+        for key in reference.split("/")[1:]:
             target = target.get(key) if isinstance(target, Mapping) else None
         own = {key: value for key, value in schema.items() if key != "$ref"}
         schema = {**(target if isinstance(target, Mapping) else {}), **own}
