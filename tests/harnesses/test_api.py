@@ -149,6 +149,11 @@ def test_a_session_needs_its_csrf_token_to_write(operator, harness):
     assert "CSRF" in _assert_problem(problem, 403)["detail"]
 
 
+def test_a_method_that_is_not_there_is_a_405(api, harness):
+    for response in (api.delete(f"{BASE}/"), api.put(f"{BASE}/autumn/versions/1/"), api.get(f"{BASE}/autumn/import/")):
+        _assert_problem(response, 405, "method_not_allowed")
+
+
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
