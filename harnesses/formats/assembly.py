@@ -18,7 +18,7 @@ _DISCRIMINATORS = ("kind", "type")
 
 
 def build_spec(document: JsonObject, files: Mapping[str, str] | None = None) -> HarnessSpec:
-    """Check a document and make the spec. `files` maps a component such as `tools.0` to the file it came from.
+    """Check a document and make the spec. `files` maps a component such as `tools.0` (or `runtime`) to its file.
 
     Raises FormatError.
     """
@@ -32,7 +32,8 @@ def _place(path: str, files: Mapping[str, str]) -> str:
     plain = re.sub(r"\[(\d+)\]", r".\1", path)
     component, rest = ".".join(plain.split(".")[:2]), ".".join(plain.split(".")[2:])
     if component not in files:
-        return path
+        whole = files.get(component.partition(".")[0])
+        return f"{whole}: {path}" if whole else path
     return f"{files[component]}: {rest}" if rest else files[component]
 
 

@@ -111,6 +111,7 @@ class _Parts:
 
     def __init__(self) -> None:
         self.problems: list[tuple[str, str]] = []
+        self.has_failed: set[str] = set()
         self.found: dict[str, list[tuple[str, JsonObject]]] = {"prompt": [], "skills": [], "tools": []}
 
     def add(self, kind: str, where: str, read: Callable[[], JsonObject]) -> None:
@@ -118,6 +119,7 @@ class _Parts:
             self.found[kind].append((where, read()))
         except FormatError as error:
             self.problems.extend(error.problems)
+            self.has_failed.add(kind)
 
 
 def import_folder(files: Mapping[str, bytes]) -> HarnessSpec:
@@ -150,7 +152,7 @@ def _assemble(files: Mapping[str, bytes], parts: _Parts) -> HarnessSpec:
     document: JsonObject = {key: manifest[key] for key in ("schema_version", "runtime") if key in manifest}
     places = {"runtime": MANIFEST} | {f"hooks.{index}": f"{HOOKS}: hook {index + 1}" for index in range(len(hooks))}
     for kind, found in parts.found.items():
-        ordered = _in_order(kind, found, manifest.get(kind), parts.problems)
+        ordered = _in_order(kind, found, manifest.get(kind), parts)
         document[kind] = [component for _, component in ordered]
         places |= {f"{kind}.{index}": where for index, (where, _) in enumerate(ordered)}
     if parts.problems:
@@ -159,9 +161,9 @@ def _assemble(files: Mapping[str, bytes], parts: _Parts) -> HarnessSpec:
 
 
 def _in_order(
-    kind: str, found: list[tuple[str, JsonObject]], order: JsonValue, problems: list[tuple[str, str]]
+    kind: str, found: list[tuple[str, JsonObject]], order: JsonValue, parts: _Parts
 ) -> list[tuple[str, JsonObject]]:
-    where = f"{MANIFEST}: {kind}"
+    where, problems = f"{MANIFEST}: {kind}", parts.problems
     by_id: dict[str, tuple[str, JsonObject]] = {}
     for path, component in found:
         component_id = str(component.get("id"))
@@ -175,7 +177,7 @@ def _in_order(
         problems.append((where, "Expected a list of component ids in the order the model reads them."))
         return found
     for component_id in dict.fromkeys(order):
-        if component_id not in by_id:
+        if component_id not in by_id and kind not in parts.has_failed:
             problems.append((where, f'No file holds the component "{component_id}". Add the file or remove the id.'))
         if order.count(component_id) > 1:
             problems.append((where, f'The id "{component_id}" is listed twice. Keep one.'))
@@ -244,7 +246,7 @@ def _read_skill(data: bytes, where: str, tool_ids: Mapping[str, list[str]]) -> J
         "allowed_tools": list(skill.tool_ids)
         if skill.tool_ids is not None
         else _ids_of(skill.allowed_tools, where, tool_ids),
-        "risk": skill.risk,
+        "risk": skill.risk or "low",
         "metadata": dict(skill.metadata),
     }
 

@@ -34,7 +34,7 @@ class SkillDocument:
     allowed_tools: tuple[str, ...] = ()
     metadata: Mapping[str, str] = field(default_factory=dict)
     skill_id: str | None = None
-    risk: str = "low"
+    risk: str | None = None
     tool_ids: tuple[str, ...] | None = None
     unknown_fields: tuple[str, ...] = ()
 
@@ -86,7 +86,7 @@ def read_skill(data: bytes, where: str) -> SkillDocument:
         body=body,
         allowed_tools=allowed_tools,
         skill_id=metadata.pop(ID_KEY, None),
-        risk=metadata.pop(RISK_KEY, "low"),
+        risk=metadata.pop(RISK_KEY, None),
         metadata=metadata,
         tool_ids=None if tool_ids is None else tuple(tool_ids.split()),
         unknown_fields=tuple(key for key in fields if key not in _KNOWN),
