@@ -108,11 +108,6 @@ def version_number(slug: str, value: int | str) -> int:
     raise NotFound(f'The harness "{slug}" has no version {text[:40]!a}: versions are numbered 1, 2, 3 …')
 
 
-def version_by_hash(spec_hash: str) -> HarnessVersion | None:
-    """The first version with that content, of any harness; None where there is none."""
-    return _versions().filter(spec_hash=spec_hash).order_by("id").first()
-
-
 def version_ref(version: HarnessVersion) -> HarnessRef:
     """The version as other apps know it."""
     return HarnessRef(slug=version.harness.slug, number=version.number, spec_hash=version.spec_hash)

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.db import DatabaseError, connection, connections, transaction
 
+from harnesses.core.parsing import spec_from_document
 from harnesses.errors import InvalidHarness
 from harnesses.models import Harness, HarnessVersion
 from harnesses.selectors import harness_get, version_export, version_get, version_list, version_spec
@@ -116,8 +117,6 @@ def test_keys_in_another_order_are_the_same_content(commit):
     document = sample_document()
     schema = document["tools"][0]["input_schema"]
     document["tools"][0]["input_schema"] = dict(reversed(schema.items()))
-    from harnesses.core.parsing import spec_from_document
-
     assert not commit(spec_from_document(document)).is_new
 
 
@@ -129,8 +128,6 @@ def test_the_authors_key_order_is_kept(commit):
 
 
 def test_errors_refuse_a_commit_and_are_all_told(commit):
-    from harnesses.core.parsing import spec_from_document
-
     with pytest.raises(InvalidHarness) as caught:
         commit(spec_from_document(broken_document()))
     assert "no_such_operation" in str(caught.value)
