@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 from harnesses.core.caching import cached_by_identity
@@ -25,7 +26,7 @@ from harnesses.runtime.render import PART_SEPARATOR, render_prompt
 from harnesses.runtime.results import write_response
 from harnesses.runtime.tool_calls import CallRunner, tool_table
 from harnesses.runtime.trace import Conversation, StopReason, Trace, TurnInput
-from harnesses.runtime.wire_guard import guard_text, guard_values
+from harnesses.runtime.wire_guard import guard_text, guard_values, storable_text
 
 __all__ = ["TurnEvent", "run_turn"]
 
@@ -246,6 +247,7 @@ class _Turn:
             _logger.exception("the chat client raised")
             failure = ChatError("garbage", f"The chat client failed: {error!r}.")
             raise self._engine_failed(failure, started_ms) from error
+        reply = replace(reply, text=storable_text(reply.text))
         self.recorder.asked(self.rounds, reply, started_ms)
         return reply
 
@@ -303,7 +305,7 @@ class _Turn:
         first = calls[-1].time_to_first_token_ms if calls else None
         return Trace(
             spec_hash=spec_hash_of(self.spec),
-            comment=self.turn.comment,
+            comment=storable_text(self.turn.comment),
             reply=self.reply,
             is_fallback=self.is_fallback,
             stop_reason=self.stop_reason,

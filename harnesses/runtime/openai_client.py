@@ -7,8 +7,10 @@ broken engine can neither fill the memory nor hang a turn past its deadline.
 from __future__ import annotations
 
 import json
+import ssl
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
+from functools import cache
 from typing import Any, Final
 
 import httpx
@@ -95,7 +97,13 @@ class OpenAIChatClient:
 def make_http_client() -> httpx.AsyncClient:
     """A pool for talking to engines: many connections kept open, no proxy, no redirects."""
     limits = httpx.Limits(max_connections=256, max_keepalive_connections=64, keepalive_expiry=60)
-    return httpx.AsyncClient(limits=limits, trust_env=False)
+    return httpx.AsyncClient(limits=limits, trust_env=False, verify=_tls_context())
+
+
+@cache
+def _tls_context() -> ssl.SSLContext:
+    """Made once: reading the certificates takes longer than a request."""
+    return httpx.create_ssl_context(trust_env=False)
 
 
 class _Exchange:

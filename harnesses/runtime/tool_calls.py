@@ -27,7 +27,7 @@ from harnesses.runtime.render import render_body
 from harnesses.runtime.results import operation_error_text, shown_result
 from harnesses.runtime.tool_documents import SKILL_ARGUMENT, skill_loader
 from harnesses.runtime.trace import Action, CallRecord, StopReason, TraceError
-from harnesses.runtime.wire_guard import guard_text
+from harnesses.runtime.wire_guard import guard_text, is_storable, storable_text
 
 _logger = logging.getLogger(__name__)
 
@@ -109,6 +109,9 @@ class CallRunner:
 
     async def run(self, call: ParsedCall, round_number: int) -> CallResponse:
         """Make one call. Raises TurnStopped (deadline, endless repetition, a hook that fails) after recording it."""
+        if not is_storable([call.name, call.arguments]):
+            error = "The call holds a control character or half a character. Leave it out."
+            call = ParsedCall(call.raw, storable_text(call.name), error=error)
         draft = _Draft(round_number, call.raw, call.name, self._recorder.now_ms())
         draft.fields["surface_arguments"] = call.arguments
         self._recorder.emit("call_started", round=round_number, tool_name=call.name, surface_arguments=call.arguments)

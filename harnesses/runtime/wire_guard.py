@@ -22,11 +22,25 @@ def guard_text(text: str) -> str:
     `<|` becomes `< |`, `<tool_response>` becomes `< tool_response>`, a line starting with RESULT or CALL gets `> ` before it;
     control characters and lone surrogates become U+FFFD. Guarding twice changes nothing more.
     """
-    text = _UNSTORABLE.sub("\ufffd", text)
+    text = storable_text(text)
     if "<" in text or "|>" in text:
         text = _CHAT_MARK.sub(lambda match: "< " if match[0] == "<" else " >", text)
         text = _WIRE_TAG.sub("< ", text)
     return _WIRE_LINE.sub(r"\1\2> ", text)
+
+
+def storable_text(text: str) -> str:
+    """The text with what no database or wire takes (NUL and other control characters, lone surrogates) as U+FFFD."""
+    return _UNSTORABLE.sub("\ufffd", text)
+
+
+def is_storable(value: Any) -> bool:
+    """Whether no string in a JSON value, keys included, holds such a character."""
+    if isinstance(value, str):
+        return _UNSTORABLE.search(value) is None
+    if isinstance(value, Mapping):
+        return all(is_storable(key) and is_storable(item) for key, item in value.items())
+    return not isinstance(value, list) or all(is_storable(item) for item in value)
 
 
 def guard_values(value: Any) -> Any:

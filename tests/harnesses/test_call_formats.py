@@ -179,8 +179,8 @@ def test_a_viewer_line_that_the_model_repeats_is_no_call() -> None:
 
 def test_several_calls_are_read_in_order_up_to_a_limit() -> None:
     for call_format in ("hermes", "plain"):
-        written = "\n".join(write_call(call_format, f"tool_{n}", {}) for n in range(MAX_CALLS + 3))  # type: ignore[arg-type]
-        calls = parse_output(call_format, written).calls  # type: ignore[arg-type]
+        written = "\n".join(write_call(call_format, f"tool_{n}", {}) for n in range(MAX_CALLS + 3))
+        calls = parse_output(call_format, written).calls
         assert [call.name for call in calls[:-1]] == [f"tool_{n}" for n in range(MAX_CALLS)]
         assert "at once" in (calls[-1].error or "")
 
@@ -188,14 +188,14 @@ def test_several_calls_are_read_in_order_up_to_a_limit() -> None:
 def test_a_tool_may_be_named_like_the_wire_tag() -> None:
     for name in ("tool_call", "<tool_call>", "</tool_call>", "CALL"):
         for call_format in ("hermes", "plain"):
-            call = parse_output(call_format, write_call(call_format, name, {"a": "b"})).calls[0]  # type: ignore[arg-type]
+            call = parse_output(call_format, write_call(call_format, name, {"a": "b"})).calls[0]
             assert (call.name, call.arguments) == (name, {"a": "b"})
 
 
 def test_instructions_show_a_call_of_a_real_tool_that_reads_back() -> None:
     for call_format in ("hermes", "plain"):
-        text = call_instructions(call_format, shop_spec())  # type: ignore[arg-type]
+        text = call_instructions(call_format, shop_spec())
         example = text.split("For example: ")[1].split("\n")[0]
-        call = parse_output(call_format, example).calls[0]  # type: ignore[arg-type]
+        call = parse_output(call_format, example).calls[0]
         assert (call.name, call.arguments) == ("get_price", {"item": "<item>"})
     assert call_instructions("plain", HarnessSpec(runtime=RuntimeSettings(disclosure="on_demand"))) == ""
