@@ -223,7 +223,7 @@ def _send_coupon(shop: Shop, room: RoomState, arguments: JsonObject) -> Outcome:
     if _left(coupon, room) <= 0:
         raise OperationFailed("exhausted", f"Coupon {coupon.id} ({coupon.title}) has all been given away.", "coupon")
     if audience == "viewer" and viewer_id is None:
-        raise OperationFailed("unavailable", "No viewer has written yet, so there is nobody to give it to.", "audience")
+        raise OperationFailed("conflict", "No viewer has written yet, so there is nobody to give it to.", "audience")
     earlier = {sent.viewer_id for sent in room.sent_coupons if sent.coupon_id == coupon.id}
     if viewer_id in earlier or None in earlier:
         raise OperationFailed("conflict", f"Coupon {coupon.id} ({coupon.title}) has been given already.", "coupon")

@@ -4,6 +4,8 @@ import json
 from importlib import metadata
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from harnesses.core.bindings import to_operation_call, to_surface_call, to_surface_result
@@ -15,7 +17,7 @@ from livestream.retail import RetailPackageError, RetailState, retail_harness, r
 from livestream.retail import data as retail_data
 from livestream.retail.arithmetic import calculate
 from livestream.retail.operations import SPECS
-from tests.livestream.checking import done, refused, value
+from tests.livestream.checking import any_arguments, done, refused, value
 
 WORLD = retail_world()
 DATA = WORLD.database
@@ -294,6 +296,27 @@ def test_an_exchange_needs_an_available_variant_of_the_same_product(state: Retai
         assert refused(WORLD, state, "exchange_order_items", **call, new_item_ids=new).code == code
     two = [available["item_id"]] * 2
     assert "1 old and 2 new" in refused(WORLD, state, "exchange_order_items", **call, new_item_ids=two).message
+
+
+@given(st.sampled_from(SPECS), st.data())
+@settings(max_examples=150, deadline=None)
+def test_no_arguments_whatever_raise_and_every_result_fits_its_schema(spec, data) -> None:
+    order = next(iter(DATA.orders.values()))
+    paid_by = order["payment_history"][0]["payment_method_id"]
+    likely = (
+        order["order_id"],
+        order["user_id"],
+        order["items"][0]["item_id"],
+        order["items"][0]["product_id"],
+        paid_by,
+        "1+1",
+    )
+    opened = WORLD.open(0)
+    changed, result = WORLD.execute(opened, OperationCall(spec.name, data.draw(any_arguments(spec, *likely))))
+    if result.error is None:
+        Draft202012Validator(spec.output_schema).validate(result.value)
+    else:
+        assert changed is opened
 
 
 # --- the harness -----------------------------------------------------------------------------------------------------

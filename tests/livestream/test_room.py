@@ -61,7 +61,7 @@ def test_the_context_has_exactly_the_declared_fields() -> None:
         "room": {"title": room.title, "topic": room.topic},
         "host": {"name": room.host_name},
         "item": {"id": "T1", "name": "Linen camp shirt"},
-        "items": [{"id": "T1", "name": "Linen camp shirt"}, {"id": "S1", "name": "Cloud runner"}],
+        "items": [{"id": "T1", "name": "Linen camp shirt"}, {"id": "S1", "name": "Easy mile runner"}],
         "viewer": {"name": "Kim"},
         "clock": {"date": "2026-05-01", "time": "09:30"},
         "shop": {"name": "Tackroom Market"},
