@@ -176,7 +176,7 @@ def install(layer: str) -> None:
         stamp.unlink()
     count = sum("==" in line for line in lock.read_text().splitlines())
     say(f"  installing {count} packages from {lock.relative_to(ROOT)}")
-    run_pip(["install", "--no-deps", "-r", str(lock)], layer)
+    run_pip(["install", "--no-deps", "--no-compile", "-r", str(lock)], layer)
     if layer == "engine":
         mend_torch()
     STAMPS.mkdir(exist_ok=True)
