@@ -25,6 +25,7 @@ from harnesses.core.template_rules import TemplateProblem, find_problems, fits_d
 __all__ = [
     "CONTEXT_SCHEMA",
     "MAX_OUTPUT_CHARS",
+    "MAX_TAGS",
     "MAX_TEMPLATE_CHARS",
     "SAMPLE_CONTEXT",
     "Reference",
@@ -37,6 +38,7 @@ __all__ = [
 ]
 
 MAX_TEMPLATE_CHARS: Final = 200_000
+MAX_TAGS: Final = 2_000
 MAX_OUTPUT_CHARS: Final = 400_000
 
 
@@ -219,10 +221,14 @@ def _too_long(text: str) -> TemplateProblem:
     )
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=1024)
 def _parse(text: str) -> _Parsed:
     if len(text) > MAX_TEMPLATE_CHARS:
         return _Parsed((_too_long(text),))
+    tags = text.count("{{") + text.count("{%")
+    if tags > MAX_TAGS:
+        message = f"The text has {tags:,} template tags; the limit is {MAX_TAGS:,}."
+        return _Parsed((TemplateProblem("template_too_long", message, "Write more of it as plain text."),))
     try:
         tree = _ENVIRONMENT.parse(text)
     except TemplateSyntaxError as error:

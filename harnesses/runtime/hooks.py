@@ -1,7 +1,8 @@
 """Hooks at work: which fire, and what they do.
 
 A hook is data: an event, conditions and one action. Arguments and results are seen in the operation's own names, so a hook keeps
-its meaning through every rename. An action that does not belong to its event is reported and does nothing.
+its meaning through every rename. An action that does not belong to its event is reported and does nothing. The built-in skill
+loader is no platform call: no hook fires for it.
 """
 
 from __future__ import annotations
@@ -11,18 +12,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
+from harnesses.core.checks_hooks import ACTIONS_BY_EVENT
 from harnesses.core.jsonvalues import JsonObject, JsonValue
 from harnesses.core.spec import AddContext, CheckReply, Condition, Deny, HarnessSpec, Hook, ReplaceOutput, RewriteInput
 from harnesses.runtime.render import render_body
 from harnesses.runtime.trace import HookFiring, TraceError
 
-ALLOWED_ACTIONS: Final[Mapping[str, frozenset[str]]] = {
-    "SessionStart": frozenset({"add_context"}),
-    "UserPromptSubmit": frozenset({"add_context", "deny"}),
-    "PreToolUse": frozenset({"add_context", "deny", "rewrite_input"}),
-    "PostToolUse": frozenset({"add_context", "replace_output"}),
-    "Stop": frozenset({"add_context", "check_reply"}),
-}
 _MISSING: Final = object()
 
 
@@ -88,7 +83,7 @@ class HookRunner:
         for hook in self.spec.hooks:
             if hook.event != event or not fires(hook, view):
                 continue
-            if hook.action.type not in ALLOWED_ACTIONS[event]:
+            if hook.action.type not in ACTIONS_BY_EVENT[event]:
                 message = f'Hook "{hook.id}": {hook.action.type} does nothing at {event}. Use another event or action.'
                 error = TraceError(boundary="harness", code="hook_misplaced", message=message, round=view.round)
                 self.on_error(error)

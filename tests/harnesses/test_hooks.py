@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from harnesses.core.checks_hooks import ACTIONS_BY_EVENT
 from harnesses.core.spec import AddContext, CheckReply, Condition, Deny, Hook, HookAction, ReplaceOutput, RewriteInput
 from harnesses.core.templates import SAMPLE_CONTEXT
-from harnesses.runtime.hooks import ALLOWED_ACTIONS, HookView, fires, holds, wrapped
+from harnesses.runtime.hooks import HookView, fires, holds, wrapped
 from harnesses.runtime.testing import ScriptedChatClient
 from harnesses.runtime.trace import StopReason
 from tests.harnesses.runtime_worlds import answer, shop_operations, shop_spec
@@ -266,12 +267,12 @@ ACTIONS: dict[str, HookAction] = {
 }
 
 
-@pytest.mark.parametrize("event", list(ALLOWED_ACTIONS))
+@pytest.mark.parametrize("event", list(ACTIONS_BY_EVENT))
 @pytest.mark.parametrize("action", list(ACTIONS))
 async def test_every_action_at_every_event_acts_or_is_reported_as_misplaced(event: str, action: str) -> None:
     trace = await answer(shop_spec(hook(event, ACTIONS[action])), CALL, "129 yuan.")
     fired = [firing.action for firing in trace.hook_firings]
-    if action in ALLOWED_ACTIONS[event]:
+    if action in ACTIONS_BY_EVENT[event]:
         assert fired == [action]
         assert trace.errors == ()
     else:

@@ -229,7 +229,7 @@ def _shuffled(value: Any, turn: int) -> Any:
     return [_shuffled(item, turn) for item in value] if isinstance(value, list) else value
 
 
-@pytest.mark.parametrize(("document_format", "turn"), itertools.product(["json", "lines"], range(4)))
+@pytest.mark.parametrize(("document_format", "turn"), list(itertools.product(["json", "lines"], range(4))))
 def test_key_order_of_the_schema_changes_nothing(document_format: str, turn: int) -> None:
     runtime = settings(tool_document_format=document_format)
     other = RICH.model_copy(update={"input_schema": _shuffled(RICH.input_schema, turn)})

@@ -86,6 +86,7 @@ def test_an_example_call_follows_a_rename_and_leaves_out_what_the_tool_fixes() -
         ('{{ tool("price", "x", "y") }}', "template_bad_call"),
         ('{% if room.title == "never" %}{{ tool("nothing") }}{% endif %}', "template_unknown_tool"),
         ("x" * (MAX_TEMPLATE_CHARS + 1), "template_too_long"),
+        ("{{ room.title }}" * 2_001, "template_too_long"),
         ("{% if room.title %}" * 60 + "{% endif %}" * 60, "template_too_deep"),
         ("{{ " + "(" * 5000 + "1" + ")" * 5000 + " }}", "template_too_deep"),
     ],
