@@ -199,7 +199,7 @@ def _diff_result_field(path: str, old: ResultField | None, new: ResultField | No
     if old_key != new_key:
         changes.append(JsonChange("renamed", path, dotted((*key[:-1], old_key)), dotted((*key[:-1], new_key))))
     left, right = before.model_dump(mode="json"), after.model_dump(mode="json")
-    for part in ("recode", "conversion"):
+    for part in ("recode", "conversion", "is_hidden"):
         changes.extend(diff_json(f"{path}.{part}", left[part], right[part], is_whole=True))
     if not changes and (old is None or new is None):
         changes.append(JsonChange("added" if old is None else "removed", path, old and left, new and right))

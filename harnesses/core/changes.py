@@ -10,7 +10,7 @@ from harnesses.core.jsonvalues import JsonValue
 from harnesses.core.schemas import same_json
 
 Action = Literal["added", "removed", "renamed", "reordered", "changed"]
-Kind = Literal["prompt", "skill", "tool", "hook", "runtime"]
+Kind = Literal["prompt", "skill", "tool", "hook", "example", "runtime"]
 
 
 @dataclass(frozen=True)

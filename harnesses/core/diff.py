@@ -11,18 +11,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from harnesses.core.changes import Change, Kind, diff_json, kept_order
-from harnesses.core.spec import HarnessSpec, Hook, PromptSection, RuntimeSettings, Skill, Tool
+from harnesses.core.spec import Example, HarnessSpec, Hook, PromptSection, RuntimeSettings, Skill, Tool
 from harnesses.core.tool_diff import diff_tools
 
 __all__ = ["Change", "HarnessDiff", "diff_specs"]
 
-_Component = PromptSection | Skill | Tool | Hook
-_KINDS: tuple[tuple[Kind, str], ...] = (("prompt", "prompt"), ("skill", "skills"), ("tool", "tools"), ("hook", "hooks"))
+_Component = PromptSection | Skill | Tool | Hook | Example
+_NAME_LENGTH = 40
+_KINDS: tuple[tuple[Kind, str], ...] = (
+    ("prompt", "prompt"),
+    ("skill", "skills"),
+    ("tool", "tools"),
+    ("hook", "hooks"),
+    ("example", "examples"),
+)
 
 
 @dataclass(frozen=True)
 class HarnessDiff:
-    """All changes between two harnesses, in the order prompt, skills, tools, hooks, runtime."""
+    """All changes between two harnesses, in the order prompt, skills, tools, hooks, examples, runtime."""
 
     changes: tuple[Change, ...]
 
@@ -41,7 +48,10 @@ def diff_specs(old: HarnessSpec, new: HarnessSpec) -> HarnessDiff:
 
 
 def component_name(component: _Component) -> str:
-    """What people call a component: its name, or the title of a prompt section."""
+    """What people call a component: its name, the title of a prompt section, or how the comment of an example begins."""
+    if isinstance(component, Example):
+        comment = " ".join(component.comment.split())
+        return comment if len(comment) <= _NAME_LENGTH else f"{comment[: _NAME_LENGTH - 1]}…"
     return component.title if isinstance(component, PromptSection) else component.name
 
 
@@ -80,10 +90,10 @@ def _diff_component(kind: Kind, old: _Component, new: _Component) -> list[Change
     if isinstance(old, Tool) and isinstance(new, Tool):
         return diff_tools(old, new)
     old_name, new_name = component_name(old), component_name(new)
-    name_field = "title" if kind == "prompt" else "name"
+    name_field = {"prompt": "title", "example": ""}.get(kind, "name")
     changes: list[Change] = []
     before, after = old.model_dump(mode="json"), new.model_dump(mode="json")
-    if old_name != new_name:
+    if name_field and old_name != new_name:
         changes.append(Change("renamed", kind, new.id, old_name, new_name, name_field, old_name, new_name))
     for field in before:
         if field == name_field:

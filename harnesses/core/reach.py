@@ -3,7 +3,7 @@
 Every case of every binding is a *door* to one operation: for each of its arguments the set of *atoms* the model can supply
 through it. An atom is one value (`=` and its canonical JSON), nothing at all (`-`), or all values under some constraints (`*` and
 the canonical JSON of the constraints). Two harnesses can do the same if their doors to each operation admit the same calls,
-however many tools these are spread over. Results never narrow it: a binding shows every field of an operation's result.
+however many tools these are spread over, and show the same fields of the results: what a door hides counts as one more atom.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from harnesses.core.schemas import is_required, schema_at
 from harnesses.core.spec import ArgumentMap, BindingCase, ScaleConversion, Tool
 
 ABSENT = "-"
-_WHOLE = "(all arguments together)"
+SHOWN = "(result)"
+WHOLE = "(all arguments together)"
 _MAX_POINTS = 4_000
 _LOWER, _UPPER = (
     ("minimum", "exclusiveMinimum", "minLength", "minItems"),
@@ -82,8 +83,10 @@ def _door(tool: Tool, case: BindingCase, operation: OperationSpec) -> Door:
     atoms: dict[str, Atoms] = {}
     whole = {key: _without_texts(tool.input_schema[key]) for key in OPAQUE if key in tool.input_schema}
     if whole:
-        atoms[_WHOLE] = frozenset({_open_atom(whole)})
+        atoms[WHOLE] = frozenset({_open_atom(whole)})
     is_opaque = bool(whole)
+    hidden = sorted([list(item.path) for item in case.result.fields if item.is_hidden])
+    atoms[SHOWN] = frozenset({_hidden_atom(hidden)})
     for name in dict.fromkeys((*operation.argument_names, *maps, *case.constants)):
         schema = schema_at(operation.input_schema, (name,)) or {}
         is_needed = name in operation.required_arguments
@@ -209,6 +212,10 @@ def _open_atom(constraints: JsonObject) -> str:
     return f"*{canonical_json(constraints)}"
 
 
+def _hidden_atom(hidden: list[list[str]]) -> str:
+    return f"*{canonical_json(hidden)}"
+
+
 def _base(schema: JsonObject) -> str:
     """The atom of everything that the operation itself takes."""
     if isinstance(schema.get("items"), dict):
@@ -236,13 +243,18 @@ def compare_doors(old: tuple[Door, ...], new: tuple[Door, ...], operation: Opera
     size = max(sum(prod(len(box[i]) for i in varying) for box in boxes) for boxes in (before, after))
     if size > _MAX_POINTS:
         return Difference(is_lost=True, is_gained=True, is_certain=False)
-    bases = [_base(schema_at(operation.input_schema, (names[i],)) or {}) for i in varying]
+    bases = [_widest(names[i], operation) for i in varying]
     old_points, new_points = _points(before, varying), _points(after, varying)
     return Difference(
         is_lost=not all(_is_covered(point, new_points, bases) for point in old_points),
         is_gained=not all(_is_covered(point, old_points, bases) for point in new_points),
         is_certain=is_certain,
     )
+
+
+def _widest(name: str, operation: OperationSpec) -> str:
+    """The atom that covers every other value of an argument; for the result: nothing hidden."""
+    return _hidden_atom([]) if name == SHOWN else _base(schema_at(operation.input_schema, (name,)) or {})
 
 
 def _box(door: Door, names: list[str]) -> tuple[Atoms, ...]:

@@ -16,7 +16,7 @@ from harnesses.core.diff import diff_specs
 from harnesses.core.families import FAMILY_TITLES, Judgement, Preserving
 from harnesses.core.jsonvalues import JsonValue
 from harnesses.core.operations import OperationCatalogue
-from harnesses.core.risk_texts import judge_hook, judge_prompt, judge_runtime, judge_skill
+from harnesses.core.risk_texts import judge_example, judge_hook, judge_prompt, judge_runtime, judge_skill
 from harnesses.core.risk_tools import ToolJudge
 from harnesses.core.schemas import shown
 from harnesses.core.spec import HarnessSpec
@@ -40,6 +40,7 @@ _KIND_WORDS: Final[dict[Kind, str]] = {
     "skill": "Skill",
     "tool": "Tool",
     "hook": "Hook",
+    "example": "Example",
     "runtime": "Runtime setting",
 }
 _MAX_INLINE = 40
@@ -90,6 +91,8 @@ def _judge(change: Change, old: HarnessSpec, new: HarnessSpec, tools: ToolJudge)
         return judge_prompt(change, old, new)
     if change.kind == "hook":
         return judge_hook(change, old, new)
+    if change.kind == "example":
+        return judge_example(change)
     return judge_skill(change) if change.kind == "skill" else judge_runtime(change)
 
 
@@ -142,6 +145,8 @@ def _what(change: Change) -> str:
         return f"{_part_words(change)} of {name} reordered"
     if change.field == "":
         return f"{kind} {change.action}: {name}"
+    if change.kind == "example" and change.field == "comment":
+        return f"Comment of an example changed: {change.old_name} → {change.new_name}"
     if change.kind == "runtime":
         values = _from_to(change)
         return f"{_spaced(change.field).capitalize()} changed" + (f": {values}" if values else "")

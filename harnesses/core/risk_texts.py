@@ -1,4 +1,4 @@
-"""What a change of prompt, skill, hook or runtime setting is: its family, and whether the right answers stay the same."""
+"""What a change of prompt, skill, hook, example or runtime setting is: its family, and whether the right answers stay the same."""
 
 from __future__ import annotations
 
@@ -53,6 +53,17 @@ def _reworded(family: str, change: Change) -> Judgement:
     if has_same_words(change.before, change.after):
         return Judgement(family, "preserving", _SAME_WORDS)
     return Judgement(family, "unknown", _PARAPHRASE)
+
+
+def judge_example(change: Change) -> Judgement:
+    """A worked example added, removed, moved or rewritten."""
+    if change.action == "reordered":
+        return Judgement("P1", "preserving", "The model reads the same examples in another order.")
+    if change.field == "":
+        return Judgement(
+            "P5", "unknown", f"A worked example was {change.action}. Small models lean on examples: test it."
+        )
+    return _reworded("P3", change)
 
 
 # --- hooks ---------------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from harnesses.core.changes import Change
 from harnesses.core.families import Judgement, has_same_words
 from harnesses.core.jsonvalues import JsonValue
 from harnesses.core.operations import OperationCatalogue
-from harnesses.core.reach import Difference, atoms_in_words, compare_doors, doors_to, tool_doors
+from harnesses.core.reach import SHOWN, WHOLE, Difference, atoms_in_words, compare_doors, doors_to, tool_doors
 from harnesses.core.schemas import is_required, same_json, schema_at
 from harnesses.core.spec import HarnessSpec, Tool
 
@@ -126,7 +126,7 @@ class ToolJudge:
             reached = tuple(dict.fromkeys(door.operation for door in doors if operation in ("", door.operation)))
             return self._judge_operations(change, reached) if reached else Judgement("T7", "preserving", _NO_DOOR_LONG)
         if part.startswith("result"):
-            return _judge_result(change, part)
+            return self._judge_result(change, operation, part)
         if part.endswith(".default") and self._is_default_felt(
             change, operation, part.split(".", 1)[1][: -len(".default")]
         ):
@@ -138,6 +138,18 @@ class ToolJudge:
         if not all(self.reach[name].is_certain for name, _ in differing):
             return Judgement("capability", "unknown", _UNCLEAR)
         return Judgement("capability", "not_preserving", " ".join(self._in_words(pair, old, new) for pair in differing))
+
+    def _judge_result(self, change: Change, operation: str, part: str) -> Judgement:
+        if not part.endswith(".is_hidden"):
+            return _judge_result_form(change, part)
+        if operation not in self.reach or self.reach[operation].is_none:
+            return Judgement("X7", "preserving", "The same values can still be read through another tool.")
+        field = part.removeprefix("result.fields.").removesuffix(".is_hidden")
+        can = "no longer sees" if change.after else "now sees"
+        reason = (
+            f'The model {can} {field} in the result of "{self._title(operation)}"; its answers can change with that.'
+        )
+        return Judgement("capability", "not_preserving", reason)
 
     def _differing(self, old: Tool, new: Tool, touched: set[tuple[str, str]] | None) -> list[tuple[str, str]]:
         """Operation and argument, of those touched (None: any), whose values differ and are not made up for elsewhere.
@@ -176,7 +188,9 @@ class ToolJudge:
         was_open, is_open = (bool(doors_to(operation, (tool,), self._catalogue)) for tool in (old, new))
         if was_open != is_open:
             return f'"{title}" can {"now" if is_open else "no longer"} be called with this tool.'
-        if not argument:
+        if argument == SHOWN:
+            return f'"{title}": other fields of the result are shown than before.'
+        if argument in ("", WHOLE):
             return f'"{title}": other combinations of values are possible than before.'
         before, after = (self._atoms(tool, operation).get(argument, frozenset()) for tool in (old, new))
         parts = []
@@ -243,7 +257,7 @@ def _judge_text(change: Change, tool: Tool) -> Judgement:
     return Judgement("T2", "unknown", _PARAPHRASE)
 
 
-def _judge_result(change: Change, part: str) -> Judgement:
+def _judge_result_form(change: Change, part: str) -> Judgement:
     if change.action == "renamed" or part.endswith(".name"):
         return Judgement("T9", "preserving", "The model sees the same value under another key.")
     if part.endswith(".conversion"):

@@ -5,6 +5,7 @@
     skills/<name>/SKILL.md    Agent Skills format (`harnesses.formats.skill_md`)
     tools/<name>.json         id, the MCP fields, parameter_order, binding
     hooks.yaml                the hooks in order
+    examples.yaml             the worked examples in order
 
 The folder is a function of the spec's identity: equal hashes give equal bytes, and reading them gives the same hash. Written by
 hand, the id lists in harness.yaml may be left out (files then count in the order of their names), and so may every field that
@@ -27,8 +28,9 @@ from harnesses.formats.skill_md import read_skill, write_skill
 from harnesses.formats.texts import decode_text, read_front_matter, slug, write_front_matter
 
 MANIFEST = "harness.yaml"
-HOOKS = "hooks.yaml"
-LAYOUT = "harness.yaml, hooks.yaml, prompt/NN-<id>.md, skills/<name>/SKILL.md, tools/<name>.json"
+HOOKS, EXAMPLES = "hooks.yaml", "examples.yaml"
+_LISTS = {HOOKS: "hooks", EXAMPLES: "examples"}
+LAYOUT = "harness.yaml, hooks.yaml, examples.yaml, prompt/NN-<id>.md, skills/<name>/SKILL.md, tools/<name>.json"
 _SAFE_NAME = re.compile(r"^[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,62}[A-Za-z0-9_-])?$")
 _PROMPT_PATH = re.compile(r"^prompt/\d+-([a-z0-9][a-z0-9_.-]{0,63})\.md$")
 _SKILL_PATH = re.compile(r"^skills/([^/]+)/SKILL\.md$")
@@ -56,8 +58,9 @@ def export_folder(spec: HarnessSpec, name: str = "") -> dict[str, bytes]:
         files[f"skills/{folder}/SKILL.md"] = write_skill(skill, spec.tools)
     for stem, tool in zip(_file_stems(spec.tools), spec.tools, strict=True):
         files[f"tools/{stem}.json"] = _write_tool(tool)
-    if spec.hooks:
-        files[HOOKS] = dump_yaml({"hooks": [compact(hook) for hook in spec.hooks]}).encode()
+    for path, key in _LISTS.items():
+        if components := getattr(spec, key):
+            files[path] = dump_yaml({key: [compact(component) for component in components]}).encode()
     return files
 
 
@@ -138,7 +141,7 @@ def import_folder(files: Mapping[str, bytes]) -> HarnessSpec:
             parts.add("prompt", path, partial(_read_section, files[path], path, match[1]))
         elif _SKILL_PATH.match(path):
             parts.add("skills", path, partial(_read_skill, files[path], path, tool_ids))
-        elif not _TOOL_PATH.match(path) and path not in (MANIFEST, HOOKS) and not _IGNORED.match(path):
+        elif not _TOOL_PATH.match(path) and path not in (MANIFEST, *_LISTS) and not _IGNORED.match(path):
             parts.problems.append((path, f"The file is not part of a harness folder. Expected {LAYOUT}."))
     return _assemble(files, parts)
 
@@ -148,16 +151,19 @@ def _natural_order(path: str) -> list[str]:
 
 
 def _assemble(files: Mapping[str, bytes], parts: _Parts) -> HarnessSpec:
-    manifest, hooks = _read_manifest(files, parts.problems), _read_hooks(files, parts.problems)
+    manifest = _read_manifest(files, parts.problems)
     document: JsonObject = {key: manifest[key] for key in ("schema_version", "runtime") if key in manifest}
-    places = {"runtime": MANIFEST} | {f"hooks.{index}": f"{HOOKS}: hook {index + 1}" for index in range(len(hooks))}
+    places = {"runtime": MANIFEST}
+    for path, key in _LISTS.items():
+        document[key] = _read_list(files, path, key, parts.problems)
+        places |= {f"{key}.{index}": f"{path}: {key[:-1]} {index + 1}" for index in range(len(document[key]))}
     for kind, found in parts.found.items():
         ordered = _in_order(kind, found, manifest.get(kind), parts)
         document[kind] = [component for _, component in ordered]
         places |= {f"{kind}.{index}": where for index, (where, _) in enumerate(ordered)}
     if parts.problems:
         raise FormatError(parts.problems)
-    return build_spec(document | {"hooks": hooks}, places)
+    return build_spec(document, places)
 
 
 def _in_order(
@@ -209,19 +215,20 @@ def _read_manifest(files: Mapping[str, bytes], problems: list[tuple[str, str]]) 
     return manifest
 
 
-def _read_hooks(files: Mapping[str, bytes], problems: list[tuple[str, str]]) -> list[JsonValue]:
-    if HOOKS not in files:
+def _read_list(files: Mapping[str, bytes], path: str, key: str, problems: list[tuple[str, str]]) -> list[JsonValue]:
+    """The components of a file that holds all of a kind; none where there is no such file."""
+    if path not in files:
         return []
     try:
-        document = _read_yaml(files[HOOKS], HOOKS)
+        document = _read_yaml(files[path], path)
     except FormatError as error:
         problems.extend(error.problems)
         return []
-    problems.extend(_unknown_fields(document, ("hooks",), HOOKS))
-    hooks = document.get("hooks")
-    if isinstance(hooks, list):
-        return hooks
-    problems.append((HOOKS, "Expected the key hooks with a list of hooks."))
+    problems.extend(_unknown_fields(document, (key,), path))
+    components = document.get(key)
+    if isinstance(components, list):
+        return components
+    problems.append((path, f"Expected the key {key} with a list of {key}."))
     return []
 
 

@@ -13,6 +13,8 @@ from harnesses.core.spec import (
     BindingCase,
     CheckReply,
     Deny,
+    Example,
+    ExampleCall,
     HarnessSpec,
     Hook,
     PromptSection,
@@ -153,7 +155,9 @@ def schemas(depth: int = 2) -> st.SearchStrategy[dict[str, Any]]:
 recodes = st.lists(st.builds(RecodePair, operation=scalars, surface=scalars), max_size=2).map(tuple)
 conversions = st.none() | st.builds(ScaleConversion, factor=st.sampled_from(["0.01", "100"]))
 arguments = st.builds(ArgumentMap, argument=keys, path=paths, recode=recodes, conversion=conversions, default=scalars)
-result_fields = st.builds(ResultField, path=paths, name=st.none() | keys, recode=recodes, conversion=conversions)
+result_fields = st.builds(
+    ResultField, path=paths, name=st.none() | keys, recode=recodes, conversion=conversions, is_hidden=st.booleans()
+)
 cases = st.builds(
     BindingCase,
     operation=st.sampled_from(["op1", "op2", "op3"]),
@@ -209,6 +213,17 @@ hooks = st.builds(
 )
 
 
+examples = st.builds(
+    Example,
+    id=ids,
+    comment=texts,
+    calls=st.lists(
+        st.builds(ExampleCall, operation=texts, arguments=st.dictionaries(keys, scalars, max_size=2)), max_size=2
+    ).map(tuple),
+    reply=texts,
+)
+
+
 def _components(items: st.SearchStrategy[Any]) -> st.SearchStrategy[tuple[Any, ...]]:
     return st.lists(items, max_size=3, unique_by=lambda item: item.id).map(tuple)
 
@@ -219,5 +234,6 @@ specs = st.builds(
     skills=_components(skills),
     tools=_components(tools),
     hooks=_components(hooks),
+    examples=_components(examples),
     runtime=st.builds(RuntimeSettings, max_tool_rounds=st.integers(0, 3), temperature=st.sampled_from([0.0, 0.5])),
 )

@@ -74,7 +74,7 @@ def test_a_diff_is_empty_exactly_when_the_hashes_are_equal_and_its_kinds_mirror_
 @settings(max_examples=120, deadline=None)
 def test_one_field_changed_anywhere_is_never_missed(spec: HarnessSpec, data: st.DataObject) -> None:
     other = data.draw(specs)
-    kind = data.draw(st.sampled_from(["prompt", "skills", "tools", "hooks", "runtime"]))
+    kind = data.draw(st.sampled_from(["prompt", "skills", "tools", "hooks", "examples", "runtime"]))
     new = spec.model_copy(update={kind: getattr(other, kind)})
     assert diff_specs(spec, new).is_empty == (spec.spec_hash == new.spec_hash)
 

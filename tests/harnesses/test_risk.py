@@ -17,6 +17,7 @@ from harnesses.core.spec import (
     BindingCase,
     CheckReply,
     Deny,
+    Example,
     HarnessSpec,
     Hook,
     RecodePair,
@@ -122,6 +123,10 @@ def test_a_tool_that_adds_nothing_is_a_distractor(extra: Tool) -> None:
         (
             {"binding": bound(TO_ITEM, TO_CURRENCY, result=ResultMap(fields=(ResultField(path="price", name="p"),)))},
             ("T9", "preserving"),
+        ),
+        (
+            {"binding": bound(TO_ITEM, TO_CURRENCY, result=ResultMap(fields=(ResultField(path="price", is_hidden=True),)))},
+            ("capability", "not_preserving"),
         ),
         ({"binding": None}, ("capability", "not_preserving")),
         (
@@ -260,6 +265,24 @@ def test_sections_and_skills_that_come_go_and_move() -> None:
     assert judged(shop(skills=(sizing,))) == [("S5", "unknown")]
     assert judged(shop(skills=(sizing.model_copy(update={"name": "fit"}), prices))) == [("S1", "preserving")]
     assert judged(shop(skills=(sizing.model_copy(update={"body": "Ask."}), prices))) == [("S3", "unknown")]
+
+
+def test_worked_examples() -> None:
+    first, second = (Example(id=name, comment=f"How much is {name}?", reply="12.") for name in ("a", "b"))
+    old = shop(examples=(first, second))
+    assert judged(shop(examples=(second, first)), old) == [("P1", "preserving")]
+    assert judged(shop(examples=(first,)), old) == [("P5", "unknown")]
+    changed = first.model_copy(update={"comment": "What does a cost?"})
+    (item,) = assess(old, shop(examples=(changed, second)), CATALOGUE).changes
+    assert item.headline == "Comment of an example changed: How much is a? → What does a cost? (P3, unknown)"
+
+
+def test_hiding_a_result_field_is_no_loss_where_another_tool_shows_it() -> None:
+    hidden = ResultMap(fields=(ResultField(path="price", is_hidden=True),))
+    twin = price_tool(id="twin", name="lookup")
+    short = price_tool(binding=bound(TO_ITEM, TO_CURRENCY, result=hidden))
+    assert judged(shop(tools=(short, twin)), shop(tools=(price_tool(), twin))) == [("X7", "preserving")]
+    assert "no longer sees price" in only(shop(tools=(short, coupon_tool()))).reason
 
 
 def test_hooks_that_enforce_are_policy_and_hooks_that_tell_are_text() -> None:
