@@ -22,7 +22,7 @@ from harnesses.runtime.delta_gate import DeltaGate
 from harnesses.runtime.hooks import Additions, HookRunner, HookView, Outcome, Verdict
 from harnesses.runtime.ports import ChatClient, ChatError, ChatReply, ChatRequest, Clock, Message, Operations
 from harnesses.runtime.recorder import SystemClock, TurnEvent, TurnRecorder, TurnStopped
-from harnesses.runtime.render import PART_SEPARATOR, render_prompt
+from harnesses.runtime.render import RenderedPrompt, render_prompt, system_text
 from harnesses.runtime.results import write_response
 from harnesses.runtime.tool_calls import CallRunner, tool_table
 from harnesses.runtime.trace import Conversation, StopReason, Trace, TurnInput
@@ -106,8 +106,7 @@ class _Turn:
         self.result_suffix: list[str] = []
         self.turns = conversation_turns(conversation)
         self.dropped_turns = 0
-        self.prompt_text = ""
-        self.examples: tuple[Message, ...] = ()
+        self.prompt = RenderedPrompt("", ())
         self.head: tuple[Message, ...] = ()
         self.said: list[Message] = []
         self.rounds = 0
@@ -122,8 +121,7 @@ class _Turn:
 
     async def run(self) -> None:
         self._open()
-        prompt = render_prompt(self.spec, self.context)
-        self.prompt_text, self.examples = prompt.text, prompt.examples
+        self.prompt = render_prompt(self.spec, self.context)
         while True:
             gate = self._gate()
             reply = await self._ask(gate)
@@ -253,8 +251,8 @@ class _Turn:
 
     def _prompt(self) -> tuple[Message, ...]:
         """Everything to send: the system prompt, examples, the newest old turns that fit, and this turn."""
-        system = PART_SEPARATOR.join(text for text in (self.prompt_text, *self.session_tail, *self.turn_tail) if text)
-        head = (*((Message(role="system", content=system),) if system else ()), *self.examples)
+        system = system_text(self.prompt, (*self.session_tail, *self.turn_tail))
+        head = (*((Message(role="system", content=system),) if system else ()), *self.prompt.examples)
         settings = self.spec.runtime
         budget = settings.context_budget_tokens - settings.max_reply_tokens
         kept = kept_turns(self.turns, [*head, *self.said], budget_tokens=budget, meter=self.meter)

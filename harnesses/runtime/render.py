@@ -75,8 +75,13 @@ def system_message(
     spec: HarnessSpec, context: Mapping[str, Any], conversation: Conversation, extra_tail: Sequence[str] = ()
 ) -> Message:
     """The system message of a turn: the prompt, what SessionStart hooks added, and this turn's own additions."""
-    texts = [render_prompt(spec, context).text, *conversation.system_tail, *extra_tail]
-    return Message(role="system", content=PART_SEPARATOR.join(text for text in texts if text))
+    prompt = render_prompt(spec, context)
+    return Message(role="system", content=system_text(prompt, (*conversation.system_tail, *extra_tail)))
+
+
+def system_text(prompt: RenderedPrompt, tail: Sequence[str]) -> str:
+    """The text of the system message: the prompt, and what hooks put at its end."""
+    return PART_SEPARATOR.join(text for text in (prompt.text, *tail) if text)
 
 
 @dataclass(frozen=True)
