@@ -338,7 +338,7 @@ def test_an_import_makes_a_version_and_a_preview_does_not(api, harness, operator
         _zip([("/etc/passwd", "x")]),
         _zip([("harness.yaml", "schema_version: 1\n"), ("harness.yaml/../../x", "x")]),
         _symlink(),
-        _zip([("harness.yaml", b"\0" * 300_000_000)]),
+        _zip([("harness.yaml", b"\0" * 60_000_000)]),
         _zip([(f"skills/s{number}/SKILL.md", "x") for number in range(5_000)]),
         _zip([("harness.yaml", b"\xff\xfe\xfa")]),
         _zip([("harness.yaml", "a: &a [*a, *a]\n")]),
