@@ -16,4 +16,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
     path("api/docs/", SwaggerView.as_view(url_name="schema"), name="api-docs"),
     path("api/v1/", include("harnesses.api.urls")),
+    path("api/v1/", include("inference.api.urls")),
 ]

@@ -7,17 +7,15 @@ import weakref
 
 import httpx
 
+from harnesses.runtime.openai_client import make_http_client
+
 _clients: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, httpx.AsyncClient] = weakref.WeakKeyDictionary()
 
 
 def shared_client() -> httpx.AsyncClient:
-    """The running loop's client. It closes with the loop's process; callers do not close it.
-
-    Proxy settings of the environment are not followed: an engine stands in one's own network.
-    """
+    """The running loop's client. It lives as long as the process; callers do not close it."""
     loop = asyncio.get_running_loop()
     client = _clients.get(loop)
     if client is None or client.is_closed:
-        limits = httpx.Limits(max_connections=512, max_keepalive_connections=64, keepalive_expiry=30)
-        client = _clients[loop] = httpx.AsyncClient(limits=limits, trust_env=False)
+        client = _clients[loop] = make_http_client()
     return client

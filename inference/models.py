@@ -121,6 +121,8 @@ class Session(models.Model):
 class Turn(models.Model):
     """One comment and its answer. `trace` is the whole `harnesses.runtime.trace.Trace`; the other columns are for lists.
 
+    `calls` sums up the tool calls: tool, operation, status, duration_ms, error code.
+
     `engine_ms` and `operations_ms` are the engine's and the platform's share of `duration_ms`, the time in the agent loop.
     `overhead_ms` is all that Tackroom added: the whole service call, database included, less `engine_ms`.
     """
@@ -134,6 +136,7 @@ class Turn(models.Model):
     stop_reason = models.CharField(max_length=32)
     trace = models.JSONField()
     actions = models.JSONField(default=list)
+    calls = models.JSONField(default=list)
     errors = models.JSONField(default=list)
     duration_ms = models.FloatField()
     engine_ms = models.FloatField()

@@ -85,12 +85,15 @@ def turn_get(session_id: UUID, number: int) -> Turn:
     return turn
 
 
+def token_counter_of(checkpoint: Checkpoint) -> TokenCounter | None:
+    """How a checkpoint's tokenizer counts; None where it is not on this machine."""
+    try:
+        return counter_for(Path(checkpoint.path)) if checkpoint.path else None
+    except TokenizerError:
+        return None
+
+
 def default_token_counter() -> TokenCounter:
     """How the model in service counts tokens; a rough estimate where its tokenizer is not on this machine."""
     deployment = default_deployment()
-    if deployment is None or not deployment.checkpoint.path:
-        return estimate_tokens
-    try:
-        return counter_for(Path(deployment.checkpoint.path))
-    except TokenizerError:
-        return estimate_tokens
+    return (token_counter_of(deployment.checkpoint) if deployment else None) or estimate_tokens

@@ -1,0 +1,1 @@
+"""The REST resources of serving: sessions and turns."""

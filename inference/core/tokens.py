@@ -36,6 +36,7 @@ def _load(path: Path, mtime_ns: int, size: int) -> TokenCounter:
     except Exception as error:  # the Rust side raises bare Exception
         raise TokenizerError(f"{path} is no tokenizer: {error}") from error
 
+    @functools.lru_cache(maxsize=512)  # a session sends the same system prompt turn after turn
     def count(text: str) -> int:
         return len(tokenizer.encode(text.encode("utf-8", "replace").decode("utf-8"), add_special_tokens=False).ids)
 

@@ -140,12 +140,12 @@ def explain_exit(returncode: int, log_tail: str) -> Fault:
     return Fault(f"The engine stopped ({how}){cause}. Its log says more.", is_final=False)
 
 
-def read_log_tail(path: Path, *, max_bytes: int = 16_384) -> str:
-    """The end of a log file as text; empty where there is none."""
+def read_log_tail(path: Path, *, start: int = 0, max_bytes: int = 16_384) -> str:
+    """The end of a log file as text, from byte `start` on at the earliest; empty where there is none."""
     try:
         with path.open("rb") as file:
             file.seek(0, 2)
-            file.seek(max(0, file.tell() - max_bytes))
+            file.seek(max(start, file.tell() - max_bytes, 0))
             return file.read().decode("utf-8", "replace")
     except OSError:
         return ""

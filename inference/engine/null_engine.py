@@ -133,7 +133,7 @@ class NullEngine:
         """How uvicorn serves it."""
         return uvicorn.Config(
             self.asgi, host=self._host, port=self._port, http=_AbortableProtocol, ws="none", lifespan="off",
-            log_level="warning", timeout_graceful_shutdown=1,
+            interface="asgi3", log_level="warning", timeout_graceful_shutdown=1,
         )  # fmt: skip
 
     # --- HTTP --------------------------------------------------------------------------------------------------------

@@ -76,6 +76,7 @@ class Supervisor:
         self._stop = threading.Event()
         self._process: subprocess.Popen[bytes] | None = None
         self._restarts = 0
+        self._log_start = 0
         self._status = self._new_status("starting", "Starting the engine.")
         self._client = httpx.Client(timeout=pace.probe_timeout_s, trust_env=False)
 
@@ -127,7 +128,7 @@ class Supervisor:
             assert process is not None
             if (code := process.poll()) is not None:
                 self._end_engine()
-                return explain_exit(code, read_log_tail(self.log_path))
+                return explain_exit(code, self._log_tail())
             if self._is_healthy():
                 failures = 0
                 healthy_since = healthy_since or time.monotonic()
@@ -157,14 +158,19 @@ class Supervisor:
             return False
 
     def _phase(self) -> str:
-        tail = read_log_tail(self.log_path)
+        tail = self._log_tail()
         return next((phase for mark, phase in _PHASES if mark in tail), "loading libraries")
+
+    def _log_tail(self) -> str:
+        """The end of what this life of the engine wrote; an earlier life's faults are not this one's."""
+        return read_log_tail(self.log_path, start=self._log_start)
 
     # --- the process -------------------------------------------------------------------------------------------------
 
     def _start_engine(self) -> None:
         launch = build_launch(self.config)
         with self._open_log() as log:
+            self._log_start = log.seek(0, 2)
             log.write(f"--- {utc_now().isoformat()} {' '.join(launch.command)}\n".encode())
             log.flush()
             self._process = subprocess.Popen(

@@ -165,6 +165,7 @@ class Migration(migrations.Migration):
                 ("stop_reason", models.CharField(max_length=32)),
                 ("trace", models.JSONField()),
                 ("actions", models.JSONField(default=list)),
+                ("calls", models.JSONField(default=list)),
                 ("errors", models.JSONField(default=list)),
                 ("duration_ms", models.FloatField()),
                 ("engine_ms", models.FloatField()),

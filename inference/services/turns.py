@@ -25,11 +25,13 @@ from django.utils import timezone
 from harnesses.core.spec import HarnessSpec
 from harnesses.runtime.loop import run_turn
 from harnesses.runtime.openai_client import OpenAIChatClient
+from harnesses.runtime.recorder import TurnEvent
 from harnesses.runtime.trace import Conversation, StopReason, Trace, TraceError, TurnInput
 from harnesses.selectors import version_spec
 from inference.clients import shared_client
 from inference.core.cleaning import speakable_text, storable
 from inference.models import Deployment, Session, Turn
+from inference.selectors import token_counter_of
 from inference.services.sessions import checked_viewer
 from ledger.errors import Conflict, Invalid, NotFound
 from ledger.services import checked_text
@@ -43,7 +45,7 @@ _LEASE_S = 60.0
 _LEASE_SLACK_S = 20.0
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.01, 0.25
 
-TurnListener = Callable[[Any], None]
+TurnListener = Callable[[TurnEvent], None]
 
 
 @dataclass
@@ -189,9 +191,11 @@ async def _answer(claim: _Claim, comment: str, viewer: str, on_event: TurnListen
         claim.spec,
         Conversation.model_validate(session.conversation),
         TurnInput(comment=comment, viewer=viewer, context=world.context(room, viewer)),
-        _chat_client(session),
-        operations,
+        chat_client=_chat_client(session),
+        operations=operations,
+        seed=session.seed,
         on_event=on_event,
+        count_tokens=token_counter_of(session.checkpoint),
     )
     reply = speakable_text(trace.reply)
     errors = [error.model_dump(mode="json") for error in (*trace.errors, *_engine_errors(trace, session.deployment))]
@@ -200,10 +204,10 @@ async def _answer(claim: _Claim, comment: str, viewer: str, on_event: TurnListen
 
 def _chat_client(session: Session) -> OpenAIChatClient:
     return OpenAIChatClient(
-        shared_client(),
-        base_url=session.deployment.base_url,
-        model=session.checkpoint.served_name,
+        session.deployment.base_url,
+        session.checkpoint.served_name,
         api_key=settings.ENGINE_API_KEY or None,
+        http=shared_client(),
     )
 
 
@@ -243,6 +247,7 @@ def _store(claim: _Claim, outcome: _Outcome, key: str | None, started: float) ->
         stop_reason=trace.stop_reason,
         trace=document,
         actions=document["actions"],
+        calls=[_call_summary(call) for call in document["calls"]],
         errors=storable(outcome.errors),
         duration_ms=trace.duration_ms,
         engine_ms=trace.engine_ms,
@@ -253,3 +258,14 @@ def _store(claim: _Claim, outcome: _Outcome, key: str | None, started: float) ->
         completion_tokens=trace.completion_tokens,
         idempotency_key=key,
     )
+
+
+def _call_summary(call: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "tool": call["tool_name"],
+        "operation": call["operation"],
+        "status": call["status"],
+        "effect": call["effect"],
+        "duration_ms": call["duration_ms"],
+        "error": call["error"]["code"] if call["error"] else None,
+    }
