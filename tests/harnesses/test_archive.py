@@ -130,7 +130,7 @@ def test_the_folders_around_and_the_litter_of_systems_are_left_away() -> None:
 
 
 @given(st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_damage_of_any_kind_is_an_error_or_harmless_never_a_crash(data: st.DataObject) -> None:
     raw = bytearray(export_zip(shop()))
     for _ in range(data.draw(st.integers(1, 4))):

@@ -42,7 +42,7 @@ def with_keys_reversed(value: Any) -> Any:
 
 
 @given(specs)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_a_harness_does_not_differ_from_itself_nor_from_itself_with_json_keys_in_another_order(
     spec: HarnessSpec,
 ) -> None:
@@ -53,7 +53,7 @@ def test_a_harness_does_not_differ_from_itself_nor_from_itself_with_json_keys_in
 
 
 @given(specs, specs)
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_a_diff_is_empty_exactly_when_the_hashes_are_equal_and_its_kinds_mirror_when_turned_round(
     old: HarnessSpec, new: HarnessSpec
 ) -> None:
@@ -71,7 +71,7 @@ def test_a_diff_is_empty_exactly_when_the_hashes_are_equal_and_its_kinds_mirror_
 
 
 @given(specs, st.data())
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_one_field_changed_anywhere_is_never_missed(spec: HarnessSpec, data: st.DataObject) -> None:
     other = data.draw(specs)
     kind = data.draw(st.sampled_from(["prompt", "skills", "tools", "hooks", "examples", "runtime"]))

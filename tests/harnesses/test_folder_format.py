@@ -36,7 +36,7 @@ def problems_of(files: dict[str, bytes]) -> list[tuple[str, str]]:
 
 @given(specs)
 @example(shop())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_export_and_import_give_back_the_same_harness_and_the_same_bytes(spec: HarnessSpec) -> None:
     files = export_folder(spec, "Demo")
     once = import_folder(files)
@@ -171,7 +171,7 @@ def test_ids_used_twice_are_refused_before_a_file_is_overwritten() -> None:
 
 
 @given(JSON_VALUES)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_yaml_gives_back_the_value_it_was_written_from(value: Any) -> None:
     assert parse_yaml(dump_yaml(value)) == value
 

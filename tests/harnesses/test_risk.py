@@ -329,7 +329,7 @@ OPERATIONS = {
 
 
 @given(specs, specs)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_a_harness_that_can_do_other_things_is_never_called_preserving(old: HarnessSpec, other: HarnessSpec) -> None:
     new = old.model_copy(update={"tools": other.tools})
     report = assess(old, new, OPERATIONS)
