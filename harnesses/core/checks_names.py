@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from harnesses.core.findings import ComponentKind, Finding, Place
 from harnesses.core.schemas import shown
-from harnesses.core.spec import AddContext, CheckReply, Deny, HarnessSpec, Hook, PromptSection, Skill, Tool
+from harnesses.core.spec import AddContext, CheckReply, Deny, Example, HarnessSpec, Hook, PromptSection, Skill, Tool
 
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}", re.ASCII)
 SKILL_NAME = re.compile(r"(?=.{1,64}\Z)[a-z0-9]+(-[a-z0-9]+)*", re.ASCII)
@@ -16,7 +16,7 @@ WIRE_WORDS = frozenset({"tool_call", "tool_response", "call", "result"})
 """Words of the call formats themselves, case-folded: a tool of that name could not be told from the format."""
 MAX_SKILL_DESCRIPTION = 1_024
 
-_Named = PromptSection | Skill | Tool | Hook
+_Named = PromptSection | Skill | Tool | Hook | Example
 _TOOL_NAME_MEND = 'Use 1 to 64 letters, digits, "_" and "-" of ASCII. The title may be in any script.'
 _SKILL_NAME_MEND = 'Use 1 to 64 lower-case letters, digits and single hyphens, such as "size-advice".'
 
@@ -42,6 +42,7 @@ def check_names(spec: HarnessSpec) -> Iterator[Finding]:
     yield from _twins("hook", spec.hooks)
     for hook in spec.hooks:
         yield from _hook(hook)
+    yield from _duplicate_ids("example", spec.examples)
     yield from _runtime(spec)
 
 

@@ -60,12 +60,15 @@ def _declared_keys(schema: JsonObject, path: tuple[str, ...]) -> tuple[str, ...]
 
 def _collisions(place: Place, field: str, result: ResultMap, schema: JsonObject) -> Iterator[Finding]:
     """Two fields of one object that would be shown under the same key."""
-    renamed = {item.path: item.name for item in result.fields if item.name}
+    hidden = {item.path for item in result.fields if item.is_hidden}
+    renamed = {item.path: item.name for item in result.fields if item.name and not item.is_hidden}
     for parent in sorted({path[:-1] for path in renamed}):
         own = [path[-1] for path in renamed if path[:-1] == parent]
         keys = sorted({*(_declared_keys(schema, parent) or ()), *own})
         shown: set[str] = set()
         for key in keys:
+            if (*parent, key) in hidden:
+                continue
             name = renamed.get((*parent, key)) or key
             if name in shown:
                 yield place.error(

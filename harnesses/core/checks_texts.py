@@ -62,6 +62,8 @@ def _texts(spec: HarnessSpec) -> Iterator[_Free]:
         yield from _tool_texts(tool)
     for hook in spec.hooks:
         yield from _hook_texts(hook)
+    for example in spec.examples:
+        yield _Free(Place("example", example.id), "reply", example.reply, False)
 
 
 def _tool_texts(tool: Tool) -> Iterator[_Free]:
@@ -122,7 +124,7 @@ def _known_words(spec: HarnessSpec, catalogue: OperationCatalogue) -> set[str]:
 
 def _shown_words(result: ResultMap, words: set[str]) -> set[str]:
     """The words of a result after its keys were renamed and its values recoded."""
-    replaced: set[str] = {item.path[-1] for item in result.fields if item.name}
+    replaced: set[str] = {item.path[-1] for item in result.fields if item.name or item.is_hidden}
     shown = {item.name for item in result.fields if item.name} | set(result.wrap)
     for pair in (pair for item in result.fields for pair in item.recode):
         replaced.update(value for value in (pair.operation,) if isinstance(value, str))

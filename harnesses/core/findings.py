@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
-ComponentKind = Literal["prompt", "skill", "tool", "hook", "runtime", "harness"]
+ComponentKind = Literal["prompt", "skill", "tool", "hook", "example", "runtime", "harness"]
 
 
 class Severity(StrEnum):

@@ -31,7 +31,7 @@ from harnesses.core.upgrades import UpgradeError, upgrade
 MAX_COMPONENTS = 1_000
 MAX_TEXT_CHARS = 200_000
 _MAX_PROBLEMS = 50
-_COMPONENT_LISTS = ("prompt", "skills", "tools", "hooks")
+_COMPONENT_LISTS = ("prompt", "skills", "tools", "hooks", "examples")
 _SAFE_INTEGER = 2**53
 _MAX_INTEGER_DIGITS = 300
 

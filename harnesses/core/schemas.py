@@ -211,6 +211,12 @@ def broken_schema_reasons(schema: JsonObject) -> tuple[tuple[str, str], ...]:
 
     Codes: `schema_invalid`, `schema_not_object`, `schema_remote_ref`, `schema_dangling_ref`, `schema_endless`.
     """
+    return _broken_schema_reasons(canonical_json(schema))
+
+
+@lru_cache(maxsize=4096)
+def _broken_schema_reasons(canonical_schema: str) -> tuple[tuple[str, str], ...]:
+    schema: JsonObject = json.loads(canonical_schema)
     reasons: list[tuple[str, str]] = []
     try:
         Draft202012Validator.check_schema(schema)

@@ -5,6 +5,7 @@ The checks lie in `checks_*.py`, by component. Their order, and so the order of 
 
 from __future__ import annotations
 
+from harnesses.core.checks_examples import check_examples
 from harnesses.core.checks_hooks import check_hooks
 from harnesses.core.checks_loops import check_loops
 from harnesses.core.checks_names import check_names
@@ -28,6 +29,7 @@ def validate(spec: HarnessSpec, catalogue: OperationCatalogue, prompt_tokens: in
         *check_skills(spec),
         *check_hooks(spec, catalogue),
         *check_loops(spec),
+        *check_examples(spec, catalogue),
         *check_texts(spec, catalogue),
         *check_runtime(spec, prompt_tokens),
     )

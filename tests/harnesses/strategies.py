@@ -23,6 +23,8 @@ from harnesses.core.spec import (
     Condition,
     Deny,
     EpochConversion,
+    Example,
+    ExampleCall,
     HarnessSpec,
     Hook,
     PromptSection,
@@ -391,7 +393,18 @@ def harness_specs(draw: st.DrawFn, catalogue: OperationCatalogue) -> HarnessSpec
         temperature=draw(st.sampled_from([0.0, 0.7, 1.0])),
     )
     hooks = draw(_hooks(catalogue, tools, bodies))
-    return HarnessSpec(prompt=prompt, skills=skills, tools=tools, hooks=hooks, runtime=runtime)
+    spec = HarnessSpec(prompt=prompt, skills=skills, tools=tools, hooks=hooks, runtime=runtime)
+    return spec.model_copy(update={"examples": draw(_examples(spec, catalogue))})
+
+
+@st.composite
+def _examples(draw: st.DrawFn, spec: HarnessSpec, catalogue: OperationCatalogue) -> tuple[Example, ...]:
+    """At most one worked example, with a call that the harness can make."""
+    if draw(st.integers(0, 2)):
+        return ()
+    call = draw(operation_calls(spec, catalogue))
+    example_call = ExampleCall(operation=call.operation, arguments=call.arguments)
+    return (Example(id="e0", comment=draw(_prose), calls=(example_call,), reply=draw(_prose)),)
 
 
 # --- calls and results -------------------------------------------------------------------------------------------------------
