@@ -255,7 +255,7 @@ def _call_start(line: str, parameters: Parameters | None) -> int | None:
     opening = _LINE_START.match(line)
     if opening is not None:
         name, rest, _ = _read_name(line[opening.end() :].lstrip())
-        if parameters is None or parameters(name) is not None or rest[:1] in ("", ";", ":"):
+        if parameters is None or parameters(name) is not None or rest[:1] in ("", ":") or ";" in rest:
             return opening.end() - len(PLAIN_MARK)
     for match in _MID_LINE.finditer(line):
         if parameters is None or parameters(match[1]) is not None:
@@ -276,6 +276,10 @@ class _Pair:
 
 def _read_plain(raw: str, parameters: Parameters | None) -> ParsedCall:
     name, rest, error = _read_name(raw[len(PLAIN_MARK) :].strip())
+    more_words, semicolon, following = rest.partition(";")
+    if error is None and more_words and semicolon and ":" not in more_words:
+        # A name of several words is no tool's, but it is what the model meant: better told so than passed on as a reply.
+        name, rest = f"{name} {more_words.strip()}", f";{following}"
     if error is None and rest and not rest.startswith(";"):
         error = f'After the tool\'s name comes ";". Write {PLAIN_SHAPE}'
     if error is None and not name:

@@ -199,3 +199,11 @@ def test_instructions_show_a_call_of_a_real_tool_that_reads_back() -> None:
         call = parse_output(call_format, example).calls[0]
         assert (call.name, call.arguments) == ("get_price", {"item": "<item>"})
     assert call_instructions("plain", HarnessSpec(runtime=RuntimeSettings(disclosure="on_demand"))) == ""
+
+
+def test_a_plain_call_of_a_name_in_several_words_is_a_call_and_no_reply() -> None:
+    parsed = parse_output("plain", "CALL stoneware bowl set; item: K11", lambda name: None)
+    assert [(call.name, call.arguments, call.error) for call in parsed.calls] == [
+        ("stoneware bowl set", {"item": "K11"}, None)
+    ]
+    assert parsed.reply_text == ""
