@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations
+from itertools import pairwise
 
 from harnesses.core.checks_results import check_result_map
 from harnesses.core.checks_values import check_argument_values, check_value
@@ -128,7 +128,7 @@ def _surface_constants(place: Place, tool: Tool, binding: ToolBinding) -> Iterat
 def _overlaps(place: Place, field: str, binding: ToolBinding, case: BindingCase) -> Iterator[Finding]:
     paths = [argument.path for argument in case.arguments] + [item.path for item in binding.surface_constants]
     paths += [*binding.ignored, *([binding.switch] if binding.switch else [])]
-    for one, other in combinations(sorted(paths), 2):
+    for one, other in pairwise(sorted(paths)):  # a path that starts others starts the next one
         if other[: len(one)] == one:
             yield place.error(
                 "paths_overlap",

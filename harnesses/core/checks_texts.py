@@ -17,7 +17,8 @@ from harnesses.core.operations import OperationCatalogue
 from harnesses.core.spec import AddContext, CheckReply, Deny, HarnessSpec, Hook, ResultMap, Tool
 from harnesses.core.templates import CONTEXT_SCHEMA, check_template
 
-_PLACEHOLDER = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", re.DOTALL)
+_OPENING = re.compile(r"\{[{%#]")
+_CLOSING = {"{{": "}}", "{%": "%}", "{#": "#}"}
 _QUOTED = re.compile(r"`([A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+)+|[a-z]+(?:[A-Z][a-z0-9]+)+)(?:\(\))?`")
 """`get_price`, `size-advice`, `getPrice`, `get_price()` between backticks."""
 _SNAKE = re.compile(r"(?<![\w./@-])[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+(?![\w/@-]|\.\w)")
@@ -27,7 +28,14 @@ _MAX_PER_TEXT = 10
 
 def without_placeholders(text: str) -> str:
     """A template's own words: everything but what Jinja replaces or leaves out."""
-    return _PLACEHOLDER.sub(" ", text)
+    pieces, position = [], 0
+    while opening := _OPENING.search(text, position):
+        closing = text.find(_CLOSING[opening.group()], opening.end())
+        if closing < 0:
+            break
+        pieces.append(text[position : opening.start()])
+        position = closing + 2
+    return " ".join([*pieces, text[position:]])
 
 
 @dataclass(frozen=True)

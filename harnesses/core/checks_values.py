@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from harnesses.core.conversions import ValueMappingError, value_outward
 from harnesses.core.findings import Finding, Place
-from harnesses.core.jsonvalues import JsonObject, JsonValue
-from harnesses.core.schemas import BrokenSchemaError, resolved, same_json, schema_problems, shown
+from harnesses.core.jsonvalues import JsonObject, JsonValue, canonical_json
+from harnesses.core.schemas import BrokenSchemaError, resolved, schema_problems, shown
 from harnesses.core.spec import ArgumentMap, Conversion, RecodePair
 
 SchemaInRoot = tuple[JsonObject, JsonObject]
@@ -115,6 +115,7 @@ def check_recode(
         yield place.error(
             "recode_and_conversion", field, "There is both a recode and a conversion.", "Keep one of the two."
         )
+    seen: set[tuple[str, str]] = set()
     for index, pair in enumerate(recode):
         for side, value in (("operation", pair.operation), ("surface", pair.surface)):
             where = f"{field}.recode[{index}].{side}"
@@ -125,22 +126,21 @@ def check_recode(
                     f"{shown(value)} is not a single value; lists are recoded element by element.",
                     "Use texts, numbers, true, false or null.",
                 )
-            elif any(same_json(value, getattr(other, side)) for other in recode[:index]):
+            elif (side, canonical_json(value)) in seen:
                 yield place.error(
                     "recode_not_one_to_one",
                     where,
                     f"{shown(value)} stands for two values.",
                     "Give each value a counterpart of its own.",
                 )
+            seen.add((side, canonical_json(value)))
 
 
 def _recode_and_schemas(
     place: Place, field: str, recode: tuple[RecodePair, ...], surface: SchemaInRoot, inner: SchemaInRoot
 ) -> Iterator[Finding]:
-    for index, pair in enumerate(recode):
-        where = f"{field}.recode[{index}]"
-        yield from check_value(place, "recode_surface_mismatch", f"{where}.surface", pair.surface, *surface)
-        yield from check_value(place, "recode_operation_mismatch", f"{where}.operation", pair.operation, *inner)
+    yield from _recode_side(place, "surface", field, [pair.surface for pair in recode], surface)
+    yield from _recode_side(place, "operation", field, [pair.operation for pair in recode], inner)
     for option in _without_pair(surface[0].get("enum", ()), [pair.surface for pair in recode]):
         yield place.error(
             "recode_surface_mismatch",
@@ -157,8 +157,19 @@ def _recode_and_schemas(
         )
 
 
+def _recode_side(
+    place: Place, side: str, field: str, values: list[JsonValue], schema: SchemaInRoot
+) -> Iterator[Finding]:
+    listed = {canonical_json(option) for option in schema[0].get("enum", ())}
+    for index, value in enumerate(values):
+        if canonical_json(value) not in listed:
+            where = f"{field}.recode[{index}].{side}"
+            yield from check_value(place, f"recode_{side}_mismatch", where, value, *schema)
+
+
 def _without_pair(options: Sequence[JsonValue], covered: list[JsonValue]) -> list[JsonValue]:
-    return [option for option in options if not any(same_json(option, value) for value in covered)]
+    known = {canonical_json(value) for value in covered}
+    return [option for option in options if canonical_json(option) not in known]
 
 
 def check_conversion_types(

@@ -30,6 +30,7 @@ from harnesses.core.upgrades import UpgradeError, upgrade
 
 MAX_COMPONENTS = 1_000
 MAX_TEXT_CHARS = 200_000
+MAX_ENTRIES = 5_000
 _MAX_PROBLEMS = 50
 _COMPONENT_LISTS = ("prompt", "skills", "tools", "hooks", "examples")
 _SAFE_INTEGER = 2**53
@@ -136,6 +137,8 @@ class _Cleaner:
             if not math.isfinite(value):
                 return self._refuse(path, f"is {value}, which is not a JSON number. Use a finite number or null.")
             return int(value) if value.is_integer() and abs(value) < _SAFE_INTEGER else value
+        if isinstance(value, list | tuple | dict) and len(value) > MAX_ENTRIES:
+            return self._refuse(path, f"has {len(value):,} entries; the limit is {MAX_ENTRIES:,}. Shorten it.")
         if isinstance(value, list | tuple):
             return [self.clean(item, f"{path}[{index}]", depth + 1) for index, item in enumerate(value)]
         if isinstance(value, dict):

@@ -75,6 +75,7 @@ def test_text_that_is_no_json_is_refused(text: str | bytes, words: str) -> None:
         (tool(annotations={"x": 10**400}), "tools[0].annotations.x", "more than 300 digits"),
         (section("x" * 1_000_000), "prompt[0].body", "has 1,000,000 characters; the limit is 200,000"),
         (section("x") | {"hooks": [1] * 1001}, "hooks", "holds 1,001 entries; the limit is 1,000"),
+        (tool(annotations={"x": [0] * 5_001}), "tools[0].annotations.x", "has 5,001 entries; the limit is 5,000"),
         (section("x") | {"prompts": []}, "prompts", "is not a known field. Remove it or correct its name."),
         (section("x", "Upper Case"), "prompt[0].id", "must be 1 to 64 of lower-case letters"),
         (section(3), "prompt[0].body", "must be a text, not 3."),  # type: ignore[arg-type]

@@ -10,7 +10,9 @@ from tests.harnesses.validation_cases import CASES
 from tests.harnesses.validation_world import (
     CATALOGUE,
     Change,
+    a_map,
     add_hook,
+    add_parameter,
     all_of,
     body,
     findings_after,
@@ -89,6 +91,19 @@ def test_rewrites_of_different_tools_do_not_undo_one_another() -> None:
 def test_only_errors_keep_a_harness_from_being_committed() -> None:
     assert not has_errors(findings_after(body("Call fetch_price.")))
     assert has_errors(findings_after(body("{{ weather }}")))
+
+
+@pytest.mark.parametrize("piece", ["{{", "{% ", "{#", "`a-", "a_", "`", "{{ }}"])
+def test_long_repetitive_texts_are_checked_in_the_time_of_their_length(piece: str) -> None:
+    assert isinstance(findings_after(body(piece * (199_000 // len(piece)))), tuple)
+
+
+def test_a_recode_of_thousands_of_values_is_checked() -> None:
+    recode = [{"operation": f"o{n}", "surface": f"s{n}"} for n in range(4_000)]
+    change = all_of(
+        add_parameter("n", {"enum": [pair["surface"] for pair in recode]}), a_map("since", "n", recode=recode)
+    )
+    assert findings_after(change) == ()
 
 
 def test_an_empty_harness_and_an_empty_catalogue_are_no_trouble() -> None:
