@@ -1,4 +1,4 @@
-"""The demo shop: data files written for Tackroom, and their loader.
+"""The demo shop and its harness: data files written for Tackroom, and their loader.
 
 `shop.yaml` holds what belongs to the whole shop, `items/*.yaml` the items of each category in a compact form: a variant is a row of
 option values, price in fen and stock, and a size chart is named, not repeated.
@@ -6,6 +6,7 @@ option values, price in fen and stock, and a size chart is named, not repeated.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -14,6 +15,8 @@ from typing import Any
 import yaml
 
 from harnesses.core.jsonvalues import JsonObject
+from harnesses.core.spec import HarnessSpec
+from harnesses.formats.folder import import_folder
 from livestream.catalogue import CATEGORIES, Shop, slug
 
 
@@ -21,6 +24,25 @@ from livestream.catalogue import CATEGORIES, Shop, slug
 def demo_shop() -> Shop:
     """The demo shop, read and checked once."""
     return load_shop(resources.files(__name__))
+
+
+@cache
+def demo_harness() -> HarnessSpec:
+    """The demo shop's harness, read once from the folder of documents it ships as. Raises FormatError."""
+    return import_folder(harness_files())
+
+
+def harness_files() -> dict[str, bytes]:
+    """The documents of the demo harness by relative path."""
+    return dict(_walk(resources.files(__name__) / "harness", ""))
+
+
+def _walk(folder: Traversable, prefix: str) -> Iterator[tuple[str, bytes]]:
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            yield from _walk(entry, f"{prefix}{entry.name}/")
+        else:
+            yield f"{prefix}{entry.name}", entry.read_bytes()
 
 
 def load_shop(folder: Traversable) -> Shop:

@@ -1,31 +1,20 @@
 """The demo harness that ships with the demo shop: what an operator sees first must be in order."""
 
-from importlib.resources import files
-
 import pytest
 
 from harnesses.core.operations import OperationCall
 from harnesses.core.spec import HarnessSpec
 from harnesses.core.validation import validate
-from harnesses.formats.folder import export_folder, import_folder
+from harnesses.formats.folder import export_folder
 from harnesses.runtime.render import render_prompt
+from livestream.demo import demo_harness, harness_files
 from livestream.operations import CATALOGUE
 from livestream.world import demo_world
-
-FOLDER = files("livestream.demo") / "harness"
-
-
-def _files(folder, prefix="") -> dict[str, bytes]:
-    found: dict[str, bytes] = {}
-    for entry in folder.iterdir():
-        name = f"{prefix}{entry.name}"
-        found.update(_files(entry, f"{name}/") if entry.is_dir() else {name: entry.read_bytes()})
-    return found
 
 
 @pytest.fixture(scope="module")
 def spec() -> HarnessSpec:
-    return import_folder(_files(FOLDER))
+    return demo_harness()
 
 
 def test_it_has_no_findings(spec):
@@ -33,7 +22,7 @@ def test_it_has_no_findings(spec):
 
 
 def test_its_files_are_what_the_exporter_writes(spec):
-    assert export_folder(spec, "Demo shop") == _files(FOLDER)
+    assert export_folder(spec, "Demo shop") == harness_files()
 
 
 def test_every_operation_of_the_shop_has_a_tool(spec):
