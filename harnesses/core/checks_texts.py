@@ -23,6 +23,8 @@ _QUOTED = re.compile(r"`([A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+)+|[a-z]+(?:[A-Z
 """`get_price`, `size-advice`, `getPrice`, `get_price()` between backticks."""
 _SNAKE = re.compile(r"(?<![\w./@-])[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+(?![\w/@-]|\.\w)")
 """get_price without backticks: no English word looks like that."""
+_SAMPLE_VALUE = re.compile(r"""(["'])[A-Za-z0-9_]*[0-9]+\1""")
+"""'sara_doe_496', "gift_card_0000000": a made-up value, not a name."""
 _MAX_PER_TEXT = 10
 
 
@@ -96,7 +98,7 @@ def _hook_texts(hook: Hook) -> Iterator[_Free]:
 
 
 def _mentions(free: _Free, names: dict[str, str], words: set[str]) -> Iterator[Finding]:
-    plain = without_placeholders(free.text)
+    plain = _SAMPLE_VALUE.sub(" ", without_placeholders(free.text))
     found = {match.group(1) for match in _QUOTED.finditer(plain)} | set(_SNAKE.findall(plain))
     for word in sorted(found)[:_MAX_PER_TEXT]:
         if word in names:

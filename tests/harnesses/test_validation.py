@@ -64,6 +64,7 @@ def test_a_prompt_is_held_against_the_context_budget(prompt_tokens: int | None, 
         "It is a well-known, on-screen snake. See https://shop.example/a_b/c_d or mail a_b@shop.example.",
         "The `cost` comes back; give `sku` and `fit`, one of `small` or `medium`.",
         "An iPhone case; price-wise it is fine.",
+        "Give an id such as 'sara_doe_496' or \"gift_card_0000000\".",
         "{# TODO fetch_price #} Be kind.",
     ],
 )
