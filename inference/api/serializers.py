@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from drf_spectacular.utils import OpenApiExample, extend_schema_serializer
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiExample, extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
 from harnesses.selectors import MAX_NUMBER
@@ -14,6 +15,7 @@ from inference.services.sessions import MAX_SEED
 from inference.services.turns import MAX_COMMENT_CHARS
 
 
+@extend_schema_field(OpenApiTypes.STR)
 class TextField(serializers.Field):
     """A JSON string and nothing that could be taken for one; whether the text will do is for the service to say."""
 
