@@ -8,6 +8,7 @@ however many tools these are spread over, and show the same fields of the result
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
@@ -17,7 +18,7 @@ from math import prod
 from harnesses.core.conversions import ValueMappingError, value_inward
 from harnesses.core.jsonvalues import JsonObject, JsonValue, canonical_json
 from harnesses.core.operations import OperationCatalogue, OperationSpec
-from harnesses.core.schemas import is_required, schema_at
+from harnesses.core.schemas import is_required, schema_at, shown
 from harnesses.core.spec import ArgumentMap, BindingCase, ScaleConversion, Tool
 
 ABSENT = "-"
@@ -274,12 +275,36 @@ def _is_covered(point: tuple[str, ...], points: set[tuple[str, ...]], bases: lis
     )
 
 
-def atoms_in_words(atoms: Iterable[str]) -> str:
-    """Atoms as a person reads them: "USD, CNY", "any value", "nothing"."""
+def change_in_words(before: Atoms, after: Atoms) -> str:
+    """What became of the values of one argument: "no longer possible: USD", "can now be given"."""
+    lost, gained = before - after, after - before
+    if after <= {ABSENT} and not before <= {ABSENT}:
+        return "can no longer be given"
+    if before <= {ABSENT} and not after <= {ABSENT}:
+        return "can now be given"
+    if lost and gained and all(atom[0] == "*" for atom in lost | gained):
+        return f"the limits on its values changed ({_limits(lost, gained)} → {_limits(gained, lost)})"
+    parts = [f"no longer possible: {_in_words(lost)}"] if lost else []
+    parts += [f"newly possible: {_in_words(gained)}"] if gained else []
+    return "; ".join(parts)
+
+
+def _limits(atoms: Atoms, others: Atoms) -> str:
+    """The constraints that `others` do not have."""
+    known = {item for atom in others for item in _constraint_texts(atom)}
+    found = sorted(item for atom in atoms for item in _constraint_texts(atom) if item not in known)
+    return ", ".join(found) or "no limit"
+
+
+def _constraint_texts(atom: str) -> list[str]:
+    return [f"{key} {shown(value)}" for key, value in json.loads(atom[1:]).items()]
+
+
+def _in_words(atoms: Atoms) -> str:
     words = []
     for atom in sorted(atoms):
         if atom == ABSENT:
             words.append("leaving it out")
         else:
-            words.append(atom[1:].strip('"') if atom[0] == "=" else "any other value" if words else "any value")
+            words.append(atom[1:].strip('"') if atom[0] == "=" else "any other value")
     return ", ".join(words)

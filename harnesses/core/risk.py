@@ -11,14 +11,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from harnesses.core.changes import Change, Kind
+from harnesses.core.changes import Change
 from harnesses.core.diff import diff_specs
 from harnesses.core.families import FAMILY_TITLES, Judgement, Preserving
-from harnesses.core.jsonvalues import JsonValue
+from harnesses.core.headlines import headline
 from harnesses.core.operations import OperationCatalogue
 from harnesses.core.risk_texts import judge_example, judge_hook, judge_prompt, judge_runtime, judge_skill
 from harnesses.core.risk_tools import ToolJudge
-from harnesses.core.schemas import shown
 from harnesses.core.spec import HarnessSpec
 
 RequiredReview = Literal["none", "one_reviewer", "two_reviewers"]
@@ -30,20 +29,6 @@ EVAL_TITLES: Final[dict[str, str]] = {
     CAPABILITY: "tasks that need what was gained or lost",
     LATENCY: "answer times and fallback replies",
 }
-VERDICT_WORDS: Final[dict[str, str]] = {
-    "preserving": "preserving",
-    "not_preserving": "not preserving",
-    "unknown": "unknown",
-}
-_KIND_WORDS: Final[dict[Kind, str]] = {
-    "prompt": "Section",
-    "skill": "Skill",
-    "tool": "Tool",
-    "hook": "Hook",
-    "example": "Example",
-    "runtime": "Runtime setting",
-}
-_MAX_INLINE = 40
 
 
 @dataclass(frozen=True)
@@ -112,7 +97,7 @@ def _classify(change: Change, judgement: Judgement) -> Classified:
         preserving=judgement.preserving,
         reason=judgement.reason,
         requires=_requires(judgement),
-        headline=_headline(change, judgement),
+        headline=headline(change, judgement),
     )
 
 
@@ -121,82 +106,3 @@ def _requires(judgement: Judgement) -> tuple[str, ...]:
         return ()
     further = {"policy": POLICY, "capability": CAPABILITY, "runtime": LATENCY}.get(judgement.family)
     return (IMPACT, further) if further else (IMPACT,)
-
-
-# --- headlines -----------------------------------------------------------------------------------------------------------
-
-
-def _headline(change: Change, judgement: Judgement) -> str:
-    verdict = VERDICT_WORDS[judgement.preserving]
-    family = f"{judgement.family}, {verdict}" if judgement.family else verdict
-    return f"{_what(change)} ({family})"
-
-
-def _what(change: Change) -> str:
-    kind, name = _KIND_WORDS[change.kind], change.component_name
-    if change.action == "renamed" and change.field in ("name", "title"):
-        return f"{kind} {'retitled' if change.field == 'title' else 'renamed'}: {change.before} → {change.after}"
-    if change.action == "renamed":
-        part = "Result key" if ".result." in change.field else "Parameter"
-        return f"{part} of {name} renamed: {change.before} → {change.after}"
-    if change.action == "reordered":
-        if change.field == "order":
-            return f"{kind}s reordered"
-        return f"{_part_words(change)} of {name} reordered"
-    if change.field == "":
-        return f"{kind} {change.action}: {name}"
-    if change.kind == "example" and change.field == "comment":
-        return f"Comment of an example changed: {change.old_name} → {change.new_name}"
-    if change.kind == "runtime":
-        values = _from_to(change)
-        return f"{_spaced(change.field).capitalize()} changed" + (f": {values}" if values else "")
-    values = _from_to(change)
-    return f"{_part_words(change)} of {name} {change.action}" + (f": {values}" if values else "")
-
-
-def _from_to(change: Change) -> str:
-    """Old and new value, where both are short enough for a line."""
-    if change.action != "changed":
-        return ""
-    texts = [_short(change.before), _short(change.after)]
-    return "" if "" in texts else " → ".join(texts)
-
-
-def _short(value: JsonValue) -> str:
-    if value is None or isinstance(value, dict | list):
-        return ""
-    text = value if isinstance(value, str) else shown(value)
-    return text if len(text) <= _MAX_INLINE and "\n" not in text else ""
-
-
-_PART_WORDS = {
-    "is_policy": "Policy mark",
-    "body": "Text",
-    "allowed_tools": "Allowed tools",
-    "risk": "Risk level",
-    "matcher": "Tools watched",
-    "when": "Condition",
-    "parameter_order": "Parameters",
-    "output_schema": "Output schema",
-}
-
-
-def _part_words(change: Change) -> str:
-    """The changed part of a component, as people call it: "Description of item", "Parameter note", "Values of currency"."""
-    field = change.field
-    if field in _PART_WORDS:
-        return _PART_WORDS[field]
-    if field.startswith("input_schema.properties."):
-        path = field.removeprefix("input_schema.properties.").replace(".properties.", ".")
-        if change.action in ("added", "removed"):
-            return f"Parameter {path}"
-        parameter, _, key = path.rpartition(".")
-        return f"{'Values' if key == 'enum' else _spaced(key).capitalize()} of {parameter}"
-    if field.startswith("action."):
-        return _spaced(field.removeprefix("action.")).capitalize()
-    head, _, rest = field.partition(".")
-    return f"{_spaced(head).capitalize()} {rest.removeprefix('cases.')}".rstrip()
-
-
-def _spaced(name: str) -> str:
-    return name.replace("_", " ").replace("-", " ")

@@ -14,7 +14,7 @@ from harnesses.core.changes import Change
 from harnesses.core.families import Judgement, has_same_words
 from harnesses.core.jsonvalues import JsonValue
 from harnesses.core.operations import OperationCatalogue
-from harnesses.core.reach import SHOWN, WHOLE, Difference, atoms_in_words, compare_doors, doors_to, tool_doors
+from harnesses.core.reach import SHOWN, WHOLE, Difference, change_in_words, compare_doors, doors_to, tool_doors
 from harnesses.core.schemas import is_required, same_json, schema_at
 from harnesses.core.spec import HarnessSpec, Tool
 
@@ -193,12 +193,7 @@ class ToolJudge:
         if argument in ("", WHOLE):
             return f'"{title}": other combinations of values are possible than before.'
         before, after = (self._atoms(tool, operation).get(argument, frozenset()) for tool in (old, new))
-        parts = []
-        if before - after:
-            parts.append(f"no longer possible: {atoms_in_words(before - after)}")
-        if after - before:
-            parts.append(f"newly possible: {atoms_in_words(after - before)}")
-        return f'"{title}", {argument}: {"; ".join(parts)}.'
+        return f'"{title}", {argument}: {change_in_words(before, after)}.'
 
     def _is_default_felt(self, change: Change, operation: str, argument: str) -> bool:
         """Whether leaving the argument out gave, and gives, a value, and not the same one."""

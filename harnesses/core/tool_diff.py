@@ -58,9 +58,10 @@ def match_parameters(old: Tool, new: Tool) -> ParameterMap:
             is_renamed = left in old_nodes and right in new_nodes and left not in new_nodes and right not in old_nodes
             if is_renamed and len(before) == len(after) and right not in moves.values():
                 moves.setdefault(left, right)
+    targets = set(moves.values())
     bound = _bound_paths(old.binding) | _bound_paths(new.binding)
     gone = [path for path in old_nodes if path not in new_nodes and path not in moves and path not in bound]
-    come = [path for path in new_nodes if path not in old_nodes and path not in moves.values() and path not in bound]
+    come = [path for path in new_nodes if path not in old_nodes and path not in targets and path not in bound]
     if (
         len(gone) == len(come) == 1
         and gone[0][:-1] == come[0][:-1]
@@ -128,11 +129,13 @@ class _SchemaDiff:
         self.old_nodes = {(): self.old.input_schema} | _nodes(self.old.input_schema)
         self.new_nodes = {(): self.new.input_schema} | _nodes(self.new.input_schema)
         self.kept: dict[Keys, Keys] = {}
+        taken: set[Keys] = set()
         moved_first = sorted(self.old_nodes, key=lambda path: (self.parameters.new_path(path) == path, path))
         for path in moved_first:
             target = self.parameters.new_path(path)
-            if target in self.new_nodes and target not in self.kept.values():
+            if target in self.new_nodes and target not in taken:
                 self.kept[path] = target
+                taken.add(target)
 
     def changes(self) -> Iterator[JsonChange]:
         yield from self._renamed()
@@ -197,8 +200,7 @@ class _SchemaDiff:
 
 def _outermost(paths: set[Keys], kept: set[Keys]) -> list[Keys]:
     """The paths that lie in no other of them; an object some of whose parameters moved elsewhere counts as its remains."""
-    emptied = {path for path in paths if any(other[: len(path)] == path for other in kept)}
-    whole = paths - emptied
+    whole = paths - {other[:depth] for other in kept for depth in range(len(other) + 1)}
     return sorted(path for path in whole if not any(path[:depth] in whole for depth in range(1, len(path))))
 
 

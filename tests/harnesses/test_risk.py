@@ -301,6 +301,27 @@ def test_hooks_that_enforce_are_policy_and_hooks_that_tell_are_text() -> None:
     assert judged(shop(hooks=(clock, promise, deny))) == [("policy", "not_preserving")]
 
 
+def test_reasons_and_headlines_are_in_words_an_operator_knows() -> None:
+    def said(**fields: Any) -> list[tuple[str, str]]:
+        return [(item.headline, item.reason) for item in assess(shop(), with_price(**fields), CATALOGUE).changes]
+
+    assert said(input_schema=schema(item=ITEM | {"maxLength": 3}, currency=CURRENCY)) == [
+        (
+            "MaxLength of item in get_price changed (capability, not preserving)",
+            '"Look up a price", item: the limits on its values changed (no limit → maxLength 3).',
+        )
+    ]
+    (removed, mapping) = said(input_schema=schema(item=ITEM), binding=bound(TO_ITEM))
+    assert removed == (
+        "Parameter currency of get_price removed (capability, not preserving)",
+        '"Look up a price", currency: can no longer be given.',
+    )
+    assert mapping[0] == "Mapping of currency in get_price removed (capability, not preserving)"
+    ((line, reason),) = said(binding=bound(TO_ITEM, TO_CURRENCY, operation="send_coupon"))
+    assert line == "Operation of get_price changed: get_price → send_coupon (capability, not preserving)"
+    assert '"Look up a price" can no longer be called with this tool.' in reason
+
+
 @pytest.mark.parametrize(
     ("setting", "value", "expected"),
     [
