@@ -134,7 +134,7 @@ def _free_port_near(port: int) -> int:
 def check_state_dir(plan: Plan) -> None:
     """Make the state folder. Raises StartupError where it cannot be written or the disk is full."""
     try:
-        for folder in (plan.state_dir, plan.log_dir, plan.pid_dir, plan.state_dir / "static"):
+        for folder in (plan.state_dir, plan.log_dir, plan.pid_dir):
             folder.mkdir(parents=True, exist_ok=True)
         probe = plan.state_dir / ".writable"
         probe.write_bytes(b"x")

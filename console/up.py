@@ -46,7 +46,7 @@ SUPERVISOR = "supervisor"
 DOWN_TIMEOUT_S = 90
 STEP_TIMEOUT_S = 600
 OUR_FILES = (
-    *("postgres", "postgres.unfinished", "postgres-programs", "redis", "models", "engine", "logs", "pids", "static"),
+    *("postgres", "postgres.unfinished", "postgres-programs", "redis", "models", "engine", "logs", "pids"),
     *("runtime.env", "secret_key", "celerybeat-schedule*", "demo-logins.json", "up.lock", f"{SUPERVISOR}.json"),
 )
 
