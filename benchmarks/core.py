@@ -74,8 +74,8 @@ def fresh(spec: HarnessSpec) -> HarnessSpec:
     return HarnessSpec.model_validate(spec.document())
 
 
-def main() -> None:
-    """Print the table."""
+def main() -> str:
+    """Print the table, and give it back."""
     old, new = large_spec("alpha"), large_spec("beta")
     demo = demo_harness()
 
@@ -92,13 +92,21 @@ def main() -> None:
         timed_ms(lambda spec=spec: render_prompt(spec, SAMPLE_CONTEXT)) for spec in map(fresh, [demo] * ROUNDS)
     ]  # type: ignore[misc]
     renders = [timed_ms(lambda: render_prompt(demo, SAMPLE_CONTEXT)) for _ in range(ROUNDS)]
-    print(machine())
-    print("| what | n | P50 ms | P95 ms | aim |\n|---|---|---|---|---|")
-    print(line("validate + diff + hash, 200 components, never seen before", reviews, "under 50 ms"))
-    print(line("the same, seen before", warm, "under 50 ms"))
-    print(line("risk of that change", risks))
-    print(line("render of the demo prompt, version never seen before", first_renders))
-    print(line("render of the demo prompt, version in service", renders, "under 2 ms"))
+    report = "\n".join(
+        [
+            machine(),
+            "",
+            "| what | n | P50 ms | P95 ms | aim |",
+            "|---|---|---|---|---|",
+            line("validate + diff + hash, 200 components, never seen before", reviews, "under 50 ms"),
+            line("the same, seen before", warm, "under 50 ms"),
+            line("risk of that change", risks),
+            line("render of the demo prompt, version never seen before", first_renders),
+            line("render of the demo prompt, version in service", renders, "under 2 ms"),
+        ]
+    )
+    print(report)
+    return report
 
 
 if __name__ == "__main__":

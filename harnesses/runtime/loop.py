@@ -32,7 +32,7 @@ __all__ = ["TurnEvent", "run_turn"]
 
 _logger = logging.getLogger(__name__)
 _SYSTEM_CLOCK: Final = SystemClock()
-_STOPS: Final = {"hermes": ("<tool_response>",), "plain": ("\nRESULT ",)}
+ENGINE_STOPS: Final = {"hermes": ("<tool_response>",), "plain": ("\nRESULT ",)}
 """Where the engine must stop: a model that writes tool results itself is making them up."""
 LAST_ROUND_NOTE: Final = "No more tool calls are possible for this comment. Answer the viewer now."
 
@@ -230,7 +230,7 @@ class _Turn:
             temperature=settings.temperature,
             timeout_s=remaining_s,
             seed=self.seed,
-            stop=_STOPS[settings.call_format],
+            stop=ENGINE_STOPS[settings.call_format],
         )
         started_ms = self.recorder.now_ms()
         try:

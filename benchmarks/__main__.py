@@ -1,0 +1,27 @@
+"""All benchmarks, one after the other; the figures go to `docs/performance.md` with command, machine and date."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from benchmarks import core, reply_path
+
+TARGET = Path(__file__).resolve().parent.parent / "docs" / "performance.md"
+HEAD = """# Performance
+
+Written by `make bench` beside a running `make up`; each table names its machine and day. Both figures of a ratio come from one run.
+"""
+
+
+def main() -> None:
+    """Run all and write the page."""
+    rules = core.main()
+    replies = reply_path.main()
+    TARGET.write_text(
+        f"{HEAD}\n## Rules (`python -m benchmarks.core`)\n\n{rules}\n\n"
+        f"## Reply path (`python -m benchmarks.reply_path`)\n\n{replies}\n"
+    )
+
+
+if __name__ == "__main__":
+    main()
