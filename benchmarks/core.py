@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 
 from benchmarks.report import line, machine
 from harnesses.core.bindings import identity_binding
@@ -85,13 +86,11 @@ def main() -> str:
         _ = b.spec_hash
 
     pairs = [(fresh(old), fresh(new)) for _ in range(ROUNDS)]
-    reviews = [timed_ms(lambda pair=pair: review(*pair)) for pair in pairs]  # type: ignore[misc]
-    warm = [timed_ms(lambda: review(old, new)) for _ in range(ROUNDS)]
-    risks = [timed_ms(lambda pair=pair: assess(*pair, CATALOGUE)) for pair in pairs]  # type: ignore[misc]
-    first_renders = [
-        timed_ms(lambda spec=spec: render_prompt(spec, SAMPLE_CONTEXT)) for spec in map(fresh, [demo] * ROUNDS)
-    ]  # type: ignore[misc]
-    renders = [timed_ms(lambda: render_prompt(demo, SAMPLE_CONTEXT)) for _ in range(ROUNDS)]
+    reviews = [timed_ms(partial(review, *pair)) for pair in pairs]
+    warm = [timed_ms(partial(review, old, new)) for _ in range(ROUNDS)]
+    risks = [timed_ms(partial(assess, a, b, CATALOGUE)) for a, b in pairs]
+    first_renders = [timed_ms(partial(render_prompt, fresh(demo), SAMPLE_CONTEXT)) for _ in range(ROUNDS)]
+    renders = [timed_ms(partial(render_prompt, demo, SAMPLE_CONTEXT)) for _ in range(ROUNDS)]
     report = "\n".join(
         [
             machine(),
