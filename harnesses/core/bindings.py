@@ -18,8 +18,10 @@ from harnesses.core.results import BindingError, to_operation_result, to_surface
 from harnesses.core.schemas import (
     BrokenSchemaError,
     SchemaProblem,
+    choices,
     dotted,
     leaf_paths,
+    names_in_line,
     required_keys,
     resolved,
     same_json,
@@ -146,7 +148,7 @@ def _chosen_case(binding: ToolBinding, arguments: JsonObject) -> BindingCase:
         return binding.cases[0]
     value = _get(arguments, binding.switch)
     name = dotted(binding.switch)
-    options = ", ".join(shown(case.when) for case in binding.cases)
+    options = choices(case.when for case in binding.cases)
     if value is _MISSING:
         raise BindingError("missing_argument", f'"{name}" is missing; give one of {options}.', binding.switch)
     for case in binding.cases:
@@ -171,7 +173,7 @@ def _check_nothing_is_left_over(tool: Tool, binding: ToolBinding, case: BindingC
     of_other_cases = {argument.path for other in binding.cases for argument in other.arguments} - read
     for path in _unread_paths(arguments, read | of_other_cases, ()):
         if schema_at(tool.input_schema, path) is None:
-            known = ", ".join(sorted({dotted(leaf) for leaf in leaf_paths(tool.input_schema)})) or "none"
+            known = names_in_line({dotted(leaf) for leaf in leaf_paths(tool.input_schema)}) or "none"
             raise BindingError("unknown_argument", f'"{dotted(path)}" is not known here; possible are {known}.', path)
     for path in sorted(of_other_cases):
         if _get(arguments, path) is not _MISSING and binding.switch is not None:

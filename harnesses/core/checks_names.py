@@ -33,7 +33,7 @@ def check_names(spec: HarnessSpec) -> Iterator[Finding]:
     yield from _duplicate_ids("skill", spec.skills)
     yield from _twins("skill", spec.skills)
     for skill in spec.skills:
-        yield from _skill(skill)
+        yield from _skill(skill, spec)
     yield from _duplicate_ids("tool", spec.tools)
     yield from _twins("tool", spec.tools)
     for tool in spec.tools:
@@ -96,12 +96,13 @@ def _sections(spec: HarnessSpec) -> Iterator[Finding]:
         seen.add(key)
 
 
-def _skill(skill: Skill) -> Iterator[Finding]:
+def _skill(skill: Skill, spec: HarnessSpec) -> Iterator[Finding]:
     place = Place("skill", skill.id)
     if not SKILL_NAME.fullmatch(skill.name):
         yield place.error("illegal_name", "name", f"{shown(skill.name)} is no skill name.", _SKILL_NAME_MEND)
     elif twin_key(skill.name) in WIRE_WORDS:
         yield _reserved(place, skill.name)
+    yield from _skill_or_tool(place, skill.name, spec)
     yield from _empty(place, "body", skill.body, "The body of the skill")
     if not skill.description.strip():
         yield place.error(
@@ -116,6 +117,21 @@ def _skill(skill: Skill) -> Iterator[Finding]:
             "description",
             f"The description has {len(skill.description):,} characters; the limit is {MAX_SKILL_DESCRIPTION:,}.",
             "Move what is only needed inside the skill into its body.",
+        )
+
+
+def _skill_or_tool(place: Place, name: str, spec: HarnessSpec) -> Iterator[Finding]:
+    """A skill that is named like a tool: the model would call it."""
+    key = twin_key(name)
+    if key == twin_key(spec.runtime.skill_tool_name):
+        found = f'"{name}" is the name of the built-in tool that loads skills.'
+        yield place.error("skill_tool_name_taken", "name", found, "Rename the skill, or change skill_tool_name.")
+    elif any(key == twin_key(tool.name) for tool in spec.tools):
+        yield place.warning(
+            "skill_named_like_tool",
+            "name",
+            f'A tool is named "{name}" too; the model may call one where it means the other.',
+            "Rename one of the two.",
         )
 
 

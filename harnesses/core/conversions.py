@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from decimal import Context, Decimal, DivisionByZero, Inexact, InvalidOperation, Overflow
 
 from harnesses.core.jsonvalues import JsonValue
-from harnesses.core.schemas import same_json, shown
+from harnesses.core.schemas import choices, same_json, shown
 from harnesses.core.spec import Conversion, EpochConversion, RecodePair, ScaleConversion, TextConversion
 
 _EXACT = Context(prec=60, traps=[Inexact, Overflow, InvalidOperation, DivisionByZero])
@@ -67,7 +67,7 @@ def _recoded(value: JsonValue, pairs: list[tuple[JsonValue, JsonValue]], *, is_s
         if same_json(source, value):
             return target
     if is_strict or any(same_json(target, value) for _, target in pairs):
-        raise ValueMappingError(f"must be one of {', '.join(shown(source) for source, _ in pairs)}, not {shown(value)}")
+        raise ValueMappingError(f"must be one of {choices(source for source, _ in pairs)}, not {shown(value)}")
     return value
 
 

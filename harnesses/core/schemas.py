@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import cast
 
 from jsonschema import Draft202012Validator
@@ -21,6 +22,7 @@ from referencing.exceptions import Unresolvable
 from harnesses.core.jsonvalues import JsonObject, JsonValue, canonical_json
 
 _MAX_SHOWN = 80
+_MAX_CHOICES = 30
 _MAX_REF_HOPS = 20
 _LITERAL_KEYWORDS = frozenset({"const", "enum", "default", "examples", "example"})
 _MAPS_OF_SCHEMAS = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
@@ -57,6 +59,12 @@ def shown(value: JsonValue) -> str:
     """A JSON value as it is quoted in a message, cut to a readable length."""
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 1] + "…"
+
+
+def choices(values: Iterable[JsonValue]) -> str:
+    """Values to choose from, quoted and in one line; a long list is cut with an ellipsis."""
+    quoted = [shown(value) for value in islice(values, _MAX_CHOICES + 1)]
+    return ", ".join([*quoted[:_MAX_CHOICES], "…"] if len(quoted) > _MAX_CHOICES else quoted)
 
 
 @lru_cache(maxsize=2048)
@@ -104,15 +112,20 @@ def _in_words(error: ValidationError) -> SchemaProblem:
         wanted = type_in_words({"type": limit})
         return SchemaProblem("wrong_type", path, f"{name} must be {wanted}, not {shown(value)}.")
     if rule == "enum":
-        options = ", ".join(shown(item) for item in limit)
-        return SchemaProblem("wrong_value", path, f"{name} must be one of {options}, not {shown(value)}.")
+        return SchemaProblem("wrong_value", path, f"{name} must be one of {choices(limit)}, not {shown(value)}.")
     if rule == "const":
         return SchemaProblem("wrong_value", path, f"{name} must be {shown(limit)}, not {shown(value)}.")
     return SchemaProblem("wrong_value", path, f"{name} breaks the rule {rule} ({shown(limit)}): {shown(value)}.")
 
 
 def _takes(known: JsonObject) -> str:
-    return f"possible are {', '.join(sorted(known))}" if known else "nothing can be given"
+    return f"possible are {names_in_line(known)}" if known else "nothing can be given"
+
+
+def names_in_line(names: Iterable[str]) -> str:
+    """Names in one line, sorted; a long list is cut with an ellipsis."""
+    ordered = sorted(names)
+    return ", ".join([*ordered[:_MAX_CHOICES], "…"] if len(ordered) > _MAX_CHOICES else ordered)
 
 
 def dotted(path: tuple[str, ...]) -> str:
@@ -125,7 +138,7 @@ def type_in_words(schema: JsonObject | None) -> str:
     if not schema:
         return "a value"
     if isinstance(schema.get("enum"), list):
-        return f"one of {', '.join(shown(item) for item in schema['enum'])}"
+        return f"one of {choices(schema['enum'])}"
     kinds = schema.get("type")
     names = [kinds] if isinstance(kinds, str) else kinds if isinstance(kinds, list) else []
     return " or ".join(_TYPE_WORDS.get(str(name), str(name)) for name in names) or "a value"

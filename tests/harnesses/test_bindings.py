@@ -226,6 +226,14 @@ def test_arguments_that_break_the_schema_are_told_in_words(arguments, code, path
     assert words in caught.value.message
 
 
+def test_a_long_list_of_choices_is_cut_in_the_message() -> None:
+    options = [f"item-{n}" for n in range(4_000)]
+    a_tool = tool({"sku": {"enum": options}}, one_case({"argument": "item_id", "path": "sku"}))
+    with pytest.raises(BindingError, match='"item-29", …, not "x"') as caught:
+        to_operation_call(a_tool, {"sku": "x"})
+    assert len(caught.value.message) < 500
+
+
 def test_an_unknown_argument_is_refused_even_where_the_schema_is_open() -> None:
     a_tool = Tool.model_validate(
         {

@@ -20,11 +20,13 @@ from harnesses.core.operations import OperationCatalogue
 from harnesses.core.parsing import spec_from_document, spec_from_json
 from harnesses.core.schemas import same_json, schema_problems
 from harnesses.core.spec import HarnessSpec
+from harnesses.core.templates import SAMPLE_CONTEXT
 from harnesses.core.validation import Severity, validate
+from harnesses.runtime.render import render_prompt
 from tests.harnesses.strategies import harness_specs, operation_calls, operation_catalogues, operation_results
 
 modest = settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 
 
@@ -108,11 +110,12 @@ def test_a_spec_written_and_read_is_the_same_spec(world) -> None:
 
 @modest
 @given(worlds(), st.integers(0, 2**32))
-def test_key_order_never_changes_the_hash_nor_the_findings(world, seed: int) -> None:
+def test_key_order_never_changes_the_hash_the_findings_or_the_prompt(world, seed: int) -> None:
     catalogue, spec = world
     other = spec_from_document(shuffled_keys(spec.document(), random.Random(seed)))
     assert other.spec_hash == spec.spec_hash
     assert validate(other, catalogue) == validate(spec, catalogue)
+    assert render_prompt(other, SAMPLE_CONTEXT) == render_prompt(spec, SAMPLE_CONTEXT)
 
 
 @modest

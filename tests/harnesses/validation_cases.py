@@ -48,6 +48,8 @@ CASES: list[tuple[str, Severity, str, str | None, str, Change]] = [
     ("reserved_name", E, "skill", "fit", "name", put(lambda d: d["skills"][0], name="result")),
     ("skill_tool_name_taken", W, "tool", "price", "name", put(tool, name="load_skill")),
     ("skill_tool_name_taken", E, "tool", "price", "name", all_of(put(tool, name="load_skill"), runtime(**ON_DEMAND))),
+    ("skill_tool_name_taken", E, "skill", "fit", "name", runtime(skill_tool_name="size-advice")),
+    ("skill_named_like_tool", W, "skill", "fit", "name", lambda d: d["tools"][1].update(name="size-advice")),
     ("skill_description_empty", E, "skill", "fit", "description", put(lambda d: d["skills"][0], description=" ")),
     ("skill_description_long", E, "skill", "fit", "description", put(lambda d: d["skills"][0], description="x" * 1025)),
     ("empty_text", E, "prompt", "rules", "body", body("  ")),
