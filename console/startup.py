@@ -220,7 +220,15 @@ class Programs:
     def web(self) -> Program:
         """The web server; ready when its pages answer."""
         command = [sys.executable, "-m", "uvicorn", "console.asgi:application", "--host", HOST]
-        command += ["--port", str(self.plan.web_port), "--timeout-graceful-shutdown", "5", "--no-access-log"]
+        command += [
+            "--port",
+            str(self.plan.web_port),
+            "--timeout-graceful-shutdown",
+            "5",
+            "--no-access-log",
+            "--lifespan",
+            "off",
+        ]
         return self._lasting("web", command, is_ready=self._web_answers, settings={"DB_POOL": "1"}, stop_timeout_s=12)
 
     def worker(self, name: str, queues: Sequence[str]) -> Program:

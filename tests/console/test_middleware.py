@@ -21,11 +21,12 @@ def test_static_file_is_served_to_a_synchronous_client():
     assert b"htmx" in b"".join(response.streaming_content)
 
 
-@pytest.mark.filterwarnings("ignore:StreamingHttpResponse must consume")
+@pytest.mark.filterwarnings("error:StreamingHttpResponse must consume")
 async def test_static_file_is_served_to_an_asynchronous_client():
     response = await AsyncClient().get(PATH)
     assert response.status_code == 200
     assert response["Content-Type"].startswith("text/javascript")
+    assert b"htmx" in b"".join([block async for block in response.streaming_content])
 
 
 async def test_static_file_that_is_missing_is_not_found():
