@@ -19,11 +19,12 @@ TURNS_SHOWN = 20
 
 @dataclass(frozen=True)
 class TurnView:
-    """One turn: what was said, what was done to the room, and the trace. Times in milliseconds."""
+    """One turn: what was said and done to the room, and the trace. `total` is all that the viewer waited, `own` Tackroom's share."""
 
     turn: Any
     trace: TraceView
     actions: list[ActionRow]
+    total: str
     own: str
     is_open: bool = False
 
@@ -85,8 +86,9 @@ def lane(session_id: UUID) -> Lane:
 def turn_view(turn: Any, *, is_open: bool = False) -> TurnView:
     """A turn, laid out."""
     actions = [ActionRow(item["operation"], presenters.flat_pairs(item["arguments"])) for item in turn.actions]
+    total = presenters.milliseconds(turn.engine_ms + turn.overhead_ms)
     own_ms = max(0.0, turn.overhead_ms - turn.operations_ms)
-    return TurnView(turn, trace_view(turn.trace, turn.errors), actions, presenters.milliseconds(own_ms), is_open)
+    return TurnView(turn, trace_view(turn.trace, turn.errors), actions, total, presenters.milliseconds(own_ms), is_open)
 
 
 @dataclass(frozen=True)
@@ -95,10 +97,16 @@ class EngineBanner:
 
     deployment: Any
     badge: Badge
-    is_waiting: bool
+    title: str
     advice: str
 
 
+_TITLES = {
+    "starting": "The model engine is starting.",
+    "degraded": "The model engine is not well.",
+    "stopped": "The model engine is stopped.",
+    "failed": "The model engine has failed.",
+}
 _ADVICE = {
     "starting": "You can write now: until it is up, viewers get the harness's fallback reply.",
     "degraded": "Replies may be slow or fall back. This page keeps looking.",
@@ -112,4 +120,5 @@ def engine_banner(deployment: Any) -> EngineBanner | None:
     if deployment.state == "healthy":
         return None
     badge = presenters.deployment_badge(deployment.state)
-    return EngineBanner(deployment, badge, deployment.state == "starting", _ADVICE.get(deployment.state, ""))
+    title = _TITLES.get(deployment.state, "The model engine cannot answer now.")
+    return EngineBanner(deployment, badge, title, _ADVICE.get(deployment.state, ""))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 CONTEXT_LINES = 3
 MAX_ROWS = 1_500
-MAX_MARKED_CHARS = 600
+MAX_MARKED_CHARS = 2_000
+_WORDS = re.compile(r"\w+|\s+|.")
 
 Pieces = tuple[tuple[str, str], ...]
 
@@ -89,14 +91,15 @@ def _whole(line: tuple[int, str] | None) -> Pieces:
 
 
 def _marked(old: str, new: str) -> tuple[Pieces, Pieces]:
-    """What changed inside a line; long lines, where that would take long and help little, stay whole."""
+    """Which words changed inside a line; long lines, where that would take long and help little, stay whole."""
     if max(len(old), len(new)) > MAX_MARKED_CHARS:
         return (("same", old),), (("same", new),)
     left: list[tuple[str, str]] = []
     right: list[tuple[str, str]] = []
-    for tag, a, b, c, d in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+    words, new_words = _WORDS.findall(old), _WORDS.findall(new)
+    for tag, a, b, c, d in difflib.SequenceMatcher(None, words, new_words, autojunk=False).get_opcodes():
         if b > a:
-            left.append(("same" if tag == "equal" else "del", old[a:b]))
+            left.append(("same" if tag == "equal" else "del", "".join(words[a:b])))
         if d > c:
-            right.append(("same" if tag == "equal" else "ins", new[c:d]))
+            right.append(("same" if tag == "equal" else "ins", "".join(new_words[c:d])))
     return tuple(left), tuple(right)

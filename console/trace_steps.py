@@ -10,7 +10,8 @@ from console import presenters
 from console.presenters import Badge
 from harnesses.runtime.trace import CallRecord, HookFiring, ModelCall, Trace, TraceError
 
-_HOOK_PHASE = {"SessionStart": 0, "UserPromptSubmit": 1, "PreToolUse": 3, "PostToolUse": 5, "Stop": 6}
+# The calls of round n answer the output of round n - 1, and come before the model is asked again as round n.
+_HOOK_PHASE = {"SessionStart": 0, "UserPromptSubmit": 1, "PreToolUse": 2, "PostToolUse": 4, "Stop": 6}
 
 
 @dataclass(frozen=True)
@@ -42,15 +43,13 @@ class Step:
 
 @dataclass(frozen=True)
 class TraceView:
-    """A trace and its steps; `harness_ms` is what neither the engine nor the operations took."""
+    """A trace, its steps, and its times in words."""
 
     trace: Trace
     steps: tuple[Step, ...]
     stop: Badge
-    total: str
     engine: str
     operations: str
-    harness: str
     first_token: str
 
 
@@ -59,15 +58,12 @@ def trace_view(document: Any, errors: Sequence[Any] | None = None) -> TraceView:
     trace = document if isinstance(document, Trace) else Trace.model_validate(document)
     if errors is not None:
         trace = trace.model_copy(update={"errors": tuple(TraceError.model_validate(item) for item in errors)})
-    own_ms = max(0.0, trace.duration_ms - trace.engine_ms - trace.operations_ms)
     return TraceView(
         trace=trace,
         steps=tuple(_steps(trace)),
         stop=presenters.stop_badge(trace.stop_reason),
-        total=presenters.milliseconds(trace.duration_ms),
         engine=presenters.milliseconds(trace.engine_ms),
         operations=presenters.milliseconds(trace.operations_ms),
-        harness=presenters.milliseconds(own_ms),
         first_token=presenters.milliseconds(trace.time_to_first_token_ms),
     )
 
@@ -76,9 +72,9 @@ def _steps(trace: Trace) -> list[Step]:
     last = 10**6
     placed: list[tuple[tuple[int, int, float], Step]] = []
     for item in trace.model_calls:
-        placed.append(((item.round, 2, item.started_ms), _model_step(item, trace.duration_ms)))
+        placed.append(((item.round, 5, item.started_ms), _model_step(item, trace.duration_ms)))
     for call in trace.calls:
-        placed.append(((call.round, 4, call.started_ms), _call_step(call, trace.duration_ms)))
+        placed.append(((call.round, 3, call.started_ms), _call_step(call, trace.duration_ms)))
     for firing in trace.hook_firings:
         phase = _HOOK_PHASE.get(firing.event, 6)
         where = firing.round if firing.round is not None else (-1 if phase < 2 else last)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django import forms
 from django.contrib.auth.forms import AuthenticationForm
 
@@ -22,6 +24,10 @@ class LoginForm(AuthenticationForm):
         "invalid_login": "That user name and password do not match. Both are case-sensitive.",
         "inactive": "This account is closed. Ask a platform engineer.",
     }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["username"].label = "User name"
 
 
 class TokenForm(forms.Form):

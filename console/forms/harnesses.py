@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
 
+from console.forms.fields import LongTextField
 from console.presenters import size
 from harnesses import ports
 
@@ -28,7 +29,7 @@ class HarnessForm(forms.Form):
         help_text="In addresses and API calls: lower-case letters, digits, hyphens. It stays.",
     )
     world = forms.ChoiceField(help_text="Which platform's operations its tools stand for. It stays.")
-    description = forms.CharField(required=False, max_length=4000, widget=forms.Textarea(attrs={"rows": 3}))
+    description = LongTextField(required=False, limit=4000, rows=3)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -54,12 +55,11 @@ class ImportForm(forms.Form):
         label="Or paste JSON",
         widget=forms.Textarea(attrs={"rows": 7, "class": "mono", "spellcheck": "false", "wrap": "soft"}),
     )
-    message = forms.CharField(
+    message = LongTextField(
         required=False,
-        max_length=2000,
+        limit=2000,
         label="What this version changes",
         help_text="Others read it in the list of versions.",
-        widget=forms.Textarea(attrs={"rows": 2}),
     )
 
     def clean_upload(self) -> UploadedFile[Any] | None:
@@ -91,12 +91,11 @@ class ImportForm(forms.Form):
 class CommitForm(forms.Form):
     """The message of an import that was looked at."""
 
-    message = forms.CharField(
+    message = LongTextField(
         required=False,
-        max_length=2000,
+        limit=2000,
         label="What this version changes",
         help_text="Others read it in the list of versions.",
-        widget=forms.Textarea(attrs={"rows": 2}),
     )
 
 

@@ -7,6 +7,8 @@ from typing import Any
 
 from django import forms
 
+from console.forms.fields import LongTextField
+
 MAX_COMMENT_CHARS = 2_000
 MAX_SEED = 2**31 - 1
 
@@ -54,11 +56,10 @@ class StartForm(forms.Form):
 class CommentForm(forms.Form):
     """One viewer comment."""
 
-    comment = forms.CharField(
-        max_length=MAX_COMMENT_CHARS,
+    comment = LongTextField(
+        limit=MAX_COMMENT_CHARS,
+        rows=1,
         label="Say something as a viewer",
-        widget=forms.Textarea(
-            attrs={"rows": 1, "autocomplete": "off", "placeholder": "Ask about an item, a price, a size …"}
-        ),
+        attrs={"autocomplete": "off", "placeholder": "Ask about an item, a price, a size …"},
         error_messages={"required": "Write a comment first."},
     )

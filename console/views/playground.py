@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 from uuid import UUID
 
+from asgiref.sync import async_to_sync
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -75,7 +76,7 @@ def session_say(request: SignedInRequest, session_id: UUID) -> HttpResponse:
         return _show(request, session_id, form)
     ids = _lane_ids(request, session_id)
     try:
-        asyncio.run(_take_all(ids, form.cleaned_data["comment"]))
+        async_to_sync(_take_all)(ids, form.cleaned_data["comment"])
     except TackroomError as error:
         put_errors_on(form, error)
         return _show(request, session_id, form)

@@ -233,9 +233,9 @@ def test_second_start_says_that_it_runs_already(plan):
     with (
         up._only_one(plan),
         pytest.raises(startup.StartupError, match=r"already running here: http://127\.0\.0\.1:8123/"),
+        up._only_one(plan),
     ):
-        with up._only_one(plan):
-            pass
+        pass
 
 
 # --- supervision -----------------------------------------------------------------------------------------------------

@@ -18,6 +18,8 @@ if (form) {
     send(input);
   });
   input.focus({ preventScroll: true });
+  const turns = document.querySelectorAll("[data-lane]:first-child .turn");
+  if (turns.length > 1) turns[turns.length - 1].scrollIntoView({ block: "start" });
 }
 
 async function send(input) {
@@ -122,7 +124,8 @@ class LiveTurn {
       this.reply.textContent += data.text;
       this.state.textContent = "The model writes";
     } else if (name === "call_started") {
-      if (this.round === data.round) { this.reply.textContent = ""; this.reply.hidden = true; }
+      this.reply.textContent = "";
+      this.reply.hidden = true;
       this.state.textContent = `Calling ${data.tool_name}`;
     } else if (name === "call_finished") {
       this.step("call", data.tool_name, data.operation ? `reached ${data.operation}` : data.status);
