@@ -380,6 +380,11 @@ def test_a_result_maps_to_the_surface_and_back(name: str) -> None:
     [
         ({"fields": [{"path": "a", "name": "b"}]}, {"b": 1, "a": 2}, 'Two fields of the result would be named "b"'),
         ({"fields": [{"path": "a", "conversion": SCALE}]}, {"a": "much"}, 'result field "a" must be a number'),
+        (
+            {"fields": [{"path": "a", "conversion": {"kind": "scale", "factor": "1.00000001"}}]},
+            {"a": 0.12345678901234567},
+            "needs more digits than a number can hold",
+        ),
         ({"fields": [{"path": "a", "conversion": {"kind": "epoch"}}]}, {"a": "today"}, "must be a UTC time"),
         ({"fields": [{"path": "a", "recode": [{"operation": 1, "surface": 2}]}]}, {"a": 2}, "must be one of 1"),
     ],
