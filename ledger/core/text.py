@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
-_ALLOWED_CONTROL = {"\n", "\t"}
+_REFUSED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+"""Unicode categories Cc, but for tab and line feed, and Cs. One search instead of a look at every character: texts are long."""
 
 
 def clean_text(text: str) -> str:
@@ -14,7 +16,6 @@ def clean_text(text: str) -> str:
     characters, lone surrogates.
     """
     cleaned = unicodedata.normalize("NFC", text.replace("\r\n", "\n").replace("\r", "\n"))
-    for position, char in enumerate(cleaned):
-        if unicodedata.category(char) in ("Cc", "Cs") and char not in _ALLOWED_CONTROL:
-            raise ValueError(f"holds the control character U+{ord(char):04X} at position {position}; remove it")
+    if found := _REFUSED.search(cleaned):
+        raise ValueError(f"holds the control character U+{ord(found[0]):04X} at position {found.start()}; remove it")
     return cleaned
