@@ -110,7 +110,9 @@ def resolve_config(*, profile: Profile | None = None, run_dir: Path | None = Non
     if chosen == "cpu" and values.get("threads") is None:
         # One core is left to the web server: two busy engine threads on two cores slow each other down many times over.
         values["threads"] = max(1, (os.cpu_count() or 2) - 1)
-    config = _validated({"profile": chosen, "run_dir": run_dir or default_run_dir(), **values})
+    if values.get("model_dir") is not None:
+        values["model_dir"] = Path(values["model_dir"]).absolute()
+    config = _validated({"profile": chosen, "run_dir": (run_dir or default_run_dir()).absolute(), **values})
     if config.engine == "vllm" and config.model_dir is None:
         raise EngineConfigError(
             "model_dir: not given. Name the folder of the model, see `inference.engine.prepare_model`."

@@ -65,8 +65,8 @@ class Bench:
     deployment: Deployment
     user: AbstractUser
 
-    def session(self, **choices: object) -> Session:
-        return session_start(harness_slug=HARNESS, acting_user=self.user, **choices)
+    def session(self, *, viewer: str = "viewer") -> Session:
+        return session_start(harness_slug=HARNESS, viewer=viewer, acting_user=self.user)
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from uuid import UUID
 
 import pytest
 from asgiref.sync import sync_to_async
@@ -66,7 +67,7 @@ async def test_a_session_names_what_answers_in_it(caller: Caller, bench: Bench):
 
 async def test_a_turn_comes_back_with_actions_timings_and_what_answered(caller: Caller, bench: Bench):
     session_id = await caller.session()
-    session = await sync_to_async(session_get)(session_id)
+    session = await sync_to_async(session_get)(UUID(session_id))
     bench.engine.replies.extend([f"CALL push_card; item: {session.room_state['shelf'][0]}", "Here it is!"])
     response = await caller.post(f"sessions/{session_id}/turns", {"comment": "Show it", "viewer": "mia"})
     body = response.json()
@@ -85,7 +86,7 @@ async def test_a_turn_comes_back_with_actions_timings_and_what_answered(caller: 
 
 async def test_a_streamed_turn_tells_what_happens_and_ends_with_the_turn(caller: Caller, bench: Bench):
     session_id = await caller.session()
-    session = await sync_to_async(session_get)(session_id)
+    session = await sync_to_async(session_get)(UUID(session_id))
     bench.engine.replies.extend([f"CALL push_card; item: {session.room_state['shelf'][0]}", "Here it is at last!"])
     response = await caller.post(f"sessions/{session_id}/turns", {"comment": "Show it"}, Accept="text/event-stream")
     assert response.status_code == 200
@@ -193,7 +194,8 @@ async def test_what_is_not_there_is_404(caller: Caller):
 async def test_turns_refuse_bad_bodies(caller: Caller):
     session_id = await caller.session()
     path = f"sessions/{session_id}/turns"
-    for body in ({}, {"comment": 5}, {"comment": None}, {"comment": "x", "mood": "good"}, []):
+    malformed: list[Any] = [{}, {"comment": 5}, {"comment": None}, {"comment": "x", "mood": "good"}, []]
+    for body in malformed:
         assert (await caller.post(path, body)).status_code == 400, body
     for raw in (b"{", b'{"comment": "a", "comment": "b"}', b'{"comment": NaN}', b'{"comment": "\\u0000"}', b"\xff"):
         assert (await caller.post(path, raw)).status_code == 400, raw

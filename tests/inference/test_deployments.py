@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -28,9 +29,10 @@ def checkpoint(operator: AbstractUser) -> Checkpoint:
     return checkpoint_register(name="nothing", served_name="null", acting_user=operator)
 
 
-def deploy(checkpoint: Checkpoint, url: str, name: str = "default", **more: object) -> Deployment:
-    values = {"engine_kind": "null", "is_default": True, "acting_user": None, **more}
-    return deployment_register(name=name, checkpoint=checkpoint, base_url=url, **values)
+def deploy(checkpoint: Checkpoint, url: str, name: str = "default", *, is_default: bool = True) -> Deployment:
+    return deployment_register(
+        name=name, checkpoint=checkpoint, base_url=url, engine_kind="null", is_default=is_default, acting_user=None
+    )
 
 
 def test_a_checkpoint_with_weights_knows_their_hashes(tmp_path: Path, operator: AbstractUser):
@@ -62,10 +64,12 @@ def test_wrong_checkpoints_are_refused(tmp_path: Path, checkpoint: Checkpoint):
 def test_there_is_one_default_deployment(checkpoint: Checkpoint):
     deploy(checkpoint, "http://127.0.0.1:1/v1", "first")
     deploy(checkpoint, "http://127.0.0.1:2/v1", "second")
-    assert default_deployment().name == "second"
+    current = default_deployment()
+    assert current
+    assert current.name == "second"
     assert Deployment.objects.filter(is_default=True).count() == 1
     assert served_checkpoints() == [checkpoint]
-    assert model_ref(default_deployment()).base_url == "http://127.0.0.1:2/v1"
+    assert model_ref(current).base_url == "http://127.0.0.1:2/v1"
 
 
 def test_a_new_address_is_looked_at_afresh(checkpoint: Checkpoint, null_engine: NullEngine):
@@ -92,13 +96,11 @@ def test_a_probe_finds_health_sickness_and_the_wrong_model(checkpoint: Checkpoin
     null_engine.model = "another"
     assert "another" in deployment_probe(deployment=deployment).state_reason
     changes = audit_list(object_type="deployment", action_prefix="deployment.state_changed")
-    assert [entry.after["state"] for entry in changes.order_by("id")] == ["healthy", "degraded"]
+    assert [entry.after and entry.after["state"] for entry in changes.order_by("id")] == ["healthy", "degraded"]
 
 
 @pytest.mark.parametrize("state", ["starting", "failed", "stopped", "degraded"])
 def test_a_silent_engine_is_what_its_supervisor_says(checkpoint: Checkpoint, settings, tmp_path, state: EngineState):
-    import os
-
     url = f"http://127.0.0.1:{free_port()}/v1"
     settings.ENGINE_RUN_DIR = tmp_path
     status = EngineStatus(

@@ -13,6 +13,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from harnesses.runtime.recorder import TurnEvent
+from inference.engine.null_engine import Fault
 from inference.models import Session, Turn
 from inference.selectors import session_get, turn_list
 from inference.services import deployment_probe, session_close, turn_take
@@ -140,9 +142,12 @@ async def test_the_same_idempotency_key_gives_the_same_turn(bench: Bench):
 async def test_an_engine_that_fails_gives_the_fallback_and_says_why(make_bench: Callable[..., Bench], is_streamed):
     bench = await sync_to_async(make_bench)(deadline_ms=300, fallback_reply="One moment please.")
     session = await sync_to_async(bench.session)()
-    listen = [].append if is_streamed else None
-    faults = ["500", "503", "garbage", "no_choices", "wrong_content_type", "reset", "hang", "slow"]
-    for fault in [*faults, "half_stream"] if is_streamed else faults:
+    heard: list[TurnEvent] = []
+    listen = heard.append if is_streamed else None
+    faults: list[Fault] = ["500", "503", "garbage", "no_choices", "wrong_content_type", "reset", "hang", "slow"]
+    if is_streamed:
+        faults.append("half_stream")
+    for fault in faults:
         bench.engine.fail(fault, delay_s=5)
         turn = await turn_take(session_id=session.pk, comment="hello", on_event=listen)
         assert (turn.is_fallback, turn.reply) == (True, "One moment please."), fault
