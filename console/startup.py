@@ -6,6 +6,7 @@ and last the model and its engine, which want the processor for themselves.
 
 from __future__ import annotations
 
+import hashlib
 import http.client
 import json
 import os
@@ -27,6 +28,7 @@ from console.supervision import Program, child
 HOST = "127.0.0.1"
 DEFAULT_WEB_PORT = 8000
 DEFAULT_ENGINE_PORT = 8001
+MIGRATED = "migrated"
 DEMO_MODEL = "smollm2-135m-instruct"
 NEEDED_FREE_BYTES = 1_000_000_000
 ENGINE_CHOICES = ("vllm", "null", "none")
@@ -217,6 +219,22 @@ class Programs:
         """One management command as a step."""
         return self._step(name, [sys.executable, "manage.py", *arguments])
 
+    @property
+    def is_migrated(self) -> bool:
+        """Whether this database had every migration of this version before."""
+        stamp = self.plan.state_dir / MIGRATED
+        return stamp.exists() and stamp.read_text() == self._migrations_hash()
+
+    def note_migrated(self) -> None:
+        """Remember it for the next start, whose pages need not wait then."""
+        (self.plan.state_dir / MIGRATED).write_text(self._migrations_hash())
+
+    def _migrations_hash(self) -> str:
+        digest = hashlib.sha256(self.runtime["DATABASE_URL"].encode())
+        for path in sorted([*env.BASE_DIR.glob("*/migrations/*.py"), env.BASE_DIR / "requirements" / "base.lock"]):
+            digest.update(path.name.encode() + path.read_bytes())
+        return digest.hexdigest()
+
     def web(self) -> Program:
         """The web server; ready when its pages answer."""
         command = [sys.executable, "-m", "uvicorn", "console.asgi:application", "--host", HOST]
@@ -279,6 +297,7 @@ class Programs:
             command += ["--engine", "null", "--profile", "cpu"]
         else:
             command += ["--model-dir", str(self.plan.model_dir)]
+        (run_dir / "state.json").unlink(missing_ok=True)  # what an earlier run said is no news of this one
         return self._lasting(
             "engine",
             command,
@@ -362,11 +381,10 @@ def _log_says(log: Path, text: str) -> Callable[[], bool]:
 
 
 def _engine_state(run_dir: Path) -> tuple[str, str]:
-    """State and message that the engine's supervisor last wrote; empty before it does, or where it is another run's."""
+    """State and message that the engine's supervisor last wrote; empty before it does."""
     try:
         status = json.loads((run_dir / "state.json").read_text())
-        alive = Path(f"/proc/{int(status['supervisor_pid'])}").exists()
-        return (str(status["state"]), str(status["message"])) if alive else ("", str(status["message"]))
+        return str(status["state"]), str(status["message"])
     except (OSError, ValueError, KeyError, TypeError):
         return "", ""
 

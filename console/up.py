@@ -45,9 +45,18 @@ from console.supervision import TICK_S, Reporter, State, Supervisor, last_line
 SUPERVISOR = "supervisor"
 DOWN_TIMEOUT_S = 90
 STEP_TIMEOUT_S = 600
+WEB_TIMEOUT_S = 60
 OUR_FILES = (
     *("postgres", "postgres.unfinished", "postgres-programs", "redis", "models", "engine", "logs", "pids"),
-    *("runtime.env", "secret_key", "celerybeat-schedule*", "demo-logins.json", "up.lock", f"{SUPERVISOR}.json"),
+    *(
+        "runtime.env",
+        "migrated",
+        "secret_key",
+        "celerybeat-schedule*",
+        "demo-logins.json",
+        "up.lock",
+        f"{SUPERVISOR}.json",
+    ),
 )
 
 
@@ -147,11 +156,15 @@ class _Up:
         programs.runtime["ENGINE_URL"] = plan.engine_url or plan.own_engine_url
         programs.write_runtime_env()
         supervisor.tick()
-        self._migrate()
-        if self.signals.is_stopping():
-            return
-        supervisor.launch(programs.web())
-        supervisor.wait_for("web", is_stopping=self.signals.is_stopping, timeout_s=60)
+        # Tables that are known to be as the code wants them are checked after the pages are there, all others before.
+        steps = (self._web, self._migrate) if programs.is_migrated else (self._migrate, self._web)
+        for step in steps:
+            if not self.signals.is_stopping():
+                step()
+
+    def _web(self) -> None:
+        self.supervisor.launch(self.programs.web())
+        self.supervisor.wait_for("web", is_stopping=self.signals.is_stopping, timeout_s=WEB_TIMEOUT_S)
 
     def _start_rest(self) -> None:
         if self.signals.is_stopping():
@@ -174,6 +187,8 @@ class _Up:
         if state is State.FAILED:
             log = self.plan.log_dir / "migrate.log"
             raise StartupError(f"The database could not be migrated: {last_line(log)}\nThe whole log: {log}")
+        if state is State.FINISHED:
+            self.programs.note_migrated()
 
     def _watch(self) -> None:
         """Stay until a signal. Once the model is there, tell the database which deployment serves it, then start the engine."""
