@@ -1,19 +1,15 @@
-"""A small harness of the demo shop, a scripted engine behind it, and the real engine for tests marked `engine`."""
+"""A small harness of the demo shop, and a scripted engine behind it."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
-import httpx
 import pytest
 from asgiref.sync import sync_to_async
 from django.contrib.auth.models import AbstractUser
 from django.db import connections
 
-from console.embedded import free_port
 from harnesses.core.spec import (
     ArgumentMap,
     BindingCase,
@@ -24,10 +20,7 @@ from harnesses.core.spec import (
     ToolBinding,
 )
 from harnesses.services import harness_commit, harness_create
-from inference.engine.config import resolve_config
 from inference.engine.null_engine import NullEngine
-from inference.engine.prepare_model import prepare_model
-from inference.engine.supervisor import running_engine
 from inference.models import Deployment, Session
 from inference.services import checkpoint_register, deployment_register, session_start
 from ledger.core.roles import Role
@@ -107,33 +100,3 @@ def make_bench(transactional_db: None, null_engine: NullEngine) -> Callable[...,
 @pytest.fixture
 def bench(make_bench: Callable[..., Bench]) -> Bench:
     return make_bench()
-
-
-@dataclass(frozen=True)
-class RealEngine:
-    """A running vLLM with the compact model: its base URL, model name and the model's folder."""
-
-    base_url: str
-    model: str
-    model_dir: Path
-
-
-def models_cache() -> Path:
-    """Where prepared models stay from one test run to the next."""
-    return Path(__file__).resolve().parents[2] / ".tackroom" / "models"
-
-
-@pytest.fixture(scope="session")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealEngine]:
-    """The real engine: the one at TEST_ENGINE_URL, else one that is started here, once."""
-    model_dir = models_cache() / "smollm2-135m-instruct"
-    prepare_model(model_dir)
-    if url := os.environ.get("TEST_ENGINE_URL"):
-        card = httpx.get(f"{url.rstrip('/')}/models", trust_env=False, timeout=10).json()["data"][0]
-        yield RealEngine(url.rstrip("/"), card["id"], model_dir)
-        return
-    config = resolve_config(
-        model_dir=model_dir, port=free_port(), max_model_len=4_096, run_dir=tmp_path_factory.mktemp("engine")
-    )
-    with running_engine(config):
-        yield RealEngine(config.base_url, config.served_name, model_dir)

@@ -20,9 +20,14 @@ from inference.core.tokens import counter_for
 from inference.models import Turn
 from inference.services import checkpoint_register, deployment_probe, deployment_register, turn_take
 from livestream.world import DEMO_SHOP, WorldOperations, world_named
-from tests.inference.conftest import Bench, RealEngine, small_spec
+from tests.inference.conftest import Bench, small_spec
+from tests.real_engine import START_TIMEOUT_S, RealEngine
 
-pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("close_worker_connections")]
+pytestmark = [
+    pytest.mark.engine,
+    pytest.mark.timeout(START_TIMEOUT_S),
+    pytest.mark.usefixtures("close_worker_connections"),
+]
 
 SETTINGS: list[dict[str, object]] = [
     {},
@@ -61,9 +66,9 @@ def sent_messages(trace: Trace) -> list[dict[str, str]]:
     return messages[:-1] if messages[-1]["role"] == "assistant" else messages
 
 
-def trainer_tokens(engine: RealEngine, conversations: list[list[dict[str, str]]]) -> list[list[int]]:
+def trainer_tokens(real_engine: RealEngine, conversations: list[list[dict[str, str]]]) -> list[list[int]]:
     child = subprocess.run(
-        [sys.executable, "-m", "inference.engine.chat_tokens", str(engine.model_dir)],
+        [sys.executable, "-m", "inference.engine.chat_tokens", str(real_engine.model_dir)],
         input=json.dumps(conversations),
         capture_output=True,
         text=True,
@@ -73,35 +78,35 @@ def trainer_tokens(engine: RealEngine, conversations: list[list[dict[str, str]]]
     return json.loads(child.stdout)
 
 
-async def test_the_engine_sees_the_very_tokens_a_trainer_would(engine: RealEngine):
+async def test_the_engine_sees_the_very_tokens_a_trainer_would(real_engine: RealEngine):
     conversations = [sent_messages(trace) for settings in SETTINGS for trace in await recorded_turns(settings)]
-    expected = await asyncio.to_thread(trainer_tokens, engine, conversations)
+    expected = await asyncio.to_thread(trainer_tokens, real_engine, conversations)
     async with httpx.AsyncClient(trust_env=False, timeout=120) as client:
         for messages, ids in zip(conversations, expected, strict=True):
             body = {
-                "model": engine.model,
+                "model": real_engine.model,
                 "messages": messages,
                 "max_tokens": 1,
                 "temperature": 0,
                 "return_token_ids": True,
             }
-            answer = (await client.post(f"{engine.base_url}/chat/completions", json=body)).json()
+            answer = (await client.post(f"{real_engine.base_url}/chat/completions", json=body)).json()
             assert answer["prompt_token_ids"] == ids
             assert answer["usage"]["prompt_tokens"] == len(ids)
 
 
-async def test_the_torch_free_counter_agrees_with_the_engine(engine: RealEngine):
-    count = counter_for(engine.model_dir)
-    root = engine.base_url.removesuffix("/v1")
+async def test_the_torch_free_counter_agrees_with_the_engine(real_engine: RealEngine):
+    count = counter_for(real_engine.model_dir)
+    root = real_engine.base_url.removesuffix("/v1")
     async with httpx.AsyncClient(trust_env=False, timeout=60) as client:
         for text in ("How much is T05?", "多少钱 🧥\n\n  كم", "CALL get_price; item: T05", "x" * 3_000):
-            body = {"model": engine.model, "prompt": text, "add_special_tokens": False}
+            body = {"model": real_engine.model, "prompt": text, "add_special_tokens": False}
             assert (await client.post(f"{root}/tokenize", json=body)).json()["count"] == count(text)
 
 
-async def test_a_real_model_answers_a_turn_and_streams_it(make_bench: Callable[..., Bench], engine: RealEngine):
+async def test_a_real_model_answers_a_turn_and_streams_it(make_bench: Callable[..., Bench], real_engine: RealEngine):
     bench = await sync_to_async(make_bench)(max_reply_tokens=24, deadline_ms=120_000)
-    deployment = await sync_to_async(_deploy)(bench, engine)
+    deployment = await sync_to_async(_deploy)(bench, real_engine)
     assert deployment.state == "healthy", deployment.state_reason
     session = await sync_to_async(bench.session)()
     heard: list[str] = []
@@ -121,12 +126,12 @@ async def test_a_real_model_answers_a_turn_and_streams_it(make_bench: Callable[.
     assert await Turn.objects.acount() == 4
 
 
-def _deploy(bench: Bench, engine: RealEngine):
+def _deploy(bench: Bench, real_engine: RealEngine):
     checkpoint = checkpoint_register(
-        name="compact", served_name=engine.model, path=engine.model_dir, acting_user=bench.user
+        name="compact", served_name=real_engine.model, path=real_engine.model_dir, acting_user=bench.user
     )
     deployment = deployment_register(
-        name="default", checkpoint=checkpoint, base_url=engine.base_url, is_default=True, acting_user=bench.user
+        name="default", checkpoint=checkpoint, base_url=real_engine.base_url, is_default=True, acting_user=bench.user
     )
     return deployment_probe(deployment=deployment)
 
