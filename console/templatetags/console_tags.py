@@ -9,19 +9,20 @@ from django import template
 from django.forms import BoundField, CheckboxInput, CheckboxSelectMultiple, RadioSelect
 from django.http import HttpRequest
 from django.template.context import Context
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from console import presenters
+from ledger.core.roles import Permission
 
 register = template.Library()
 
 NAVIGATION = (
-    ("Harnesses", "console:harness_list", "harnesses"),
-    ("Playground", "console:playground", "playground"),
-    ("Deployments", "console:deployment_list", "deployments"),
-    ("Audit", "console:audit_list", "audit"),
+    ("Harnesses", "console:harness_list", "harnesses", Permission.VIEW_HARNESS),
+    ("Playground", "console:playground", "playground", Permission.USE_PLAYGROUND),
+    ("Deployments", "console:deployment_list", "deployments", Permission.VIEW_HARNESS),
+    ("Audit", "console:audit_list", "audit", Permission.VIEW_AUDIT),
 )
 API_DOCS_URL_NAME = "api-docs"
 THEMES = ("light", "dark")
@@ -90,17 +91,17 @@ def empty(title: str, text: str, url: str = "", action: str = "") -> dict[str, s
 
 @register.inclusion_tag("console/_navigation.html", takes_context=True)
 def navigation(context: Context) -> dict[str, Any]:
-    """The one navigation. A page that is not installed is left out, so that no link is dead."""
-    area = context.get("area", "")
+    """The one navigation. What the person may not see is left out, so that no link is dead."""
+    area, user = context.get("area", ""), context.get("user")
     entries = [
-        {"label": label, "url": url, "is_here": key == area}
-        for label, name, key in NAVIGATION
-        if (url := _reverse_or_none(name))
+        {"label": label, "url": reverse(name), "is_here": key == area}
+        for label, name, key, permission in NAVIGATION
+        if user is not None and user.has_perm(permission)
     ]
     return {
         "entries": entries,
-        "api_docs_url": _reverse_or_none(API_DOCS_URL_NAME),
-        "user": context.get("user"),
+        "api_docs_url": reverse(API_DOCS_URL_NAME),
+        "user": user,
         "theme": theme_of(context.get("request")),
         "csrf_token": context.get("csrf_token"),
     }
@@ -127,10 +128,3 @@ def query(context: Context, **changes: Any) -> str:
         else:
             parameters[key] = str(value)
     return f"?{parameters.urlencode()}" if parameters else "?"
-
-
-def _reverse_or_none(name: str) -> str | None:
-    try:
-        return reverse(name)
-    except NoReverseMatch:
-        return None

@@ -18,11 +18,12 @@ ONLY = "SCREENSHOTS_ONLY"
 
 @pytest.mark.browser
 @pytest.mark.django_db(transaction=True)
-def test_take_screenshots(harness, engine, deployment, operator) -> None:
+def test_take_screenshots(harness, engine, deployment, operator, tmp_path) -> None:
     # Imported here: the command below must start before Django has its settings.
     from tests.conftest import PASSWORD
     from tests.console.browser import DESKTOP, PHONE, launched_browser, live_server, open_visitor
     from tests.console.furnished import furnish
+    from tests.console.test_browser_pages import renamed_price_tool
 
     folder = Path(os.environ[OUT])
     only = os.environ.get(ONLY, "")
@@ -40,6 +41,10 @@ def test_take_screenshots(harness, engine, deployment, operator) -> None:
                         continue
                     visitor.go(address)
                     visitor.page.screenshot(path=folder / f"{name}-{width}-{scheme}.png", full_page=True)
+                if not only or "import-preview" in only:
+                    renamed = renamed_price_tool(tmp_path, "fetch_price", "look_up_price")
+                    visitor.import_file(harness.slug, renamed, "Clearer tool name")
+                    visitor.page.screenshot(path=folder / f"import-preview-{width}-{scheme}.png", full_page=True)
                 visitor.context.close()
 
 

@@ -85,6 +85,11 @@ def test_every_link_of_every_page_leads_somewhere(platform_engineer, sign_in: Si
     assert {address: status for address, status in seen.items() if status not in (200, 302)} == {}
 
 
+def test_the_navigation_offers_what_the_person_may_see(analyst, operator, sign_in: SignIn, harness):
+    assert 'href="/playground/"' not in sign_in(analyst).get("/audit/").content.decode()
+    assert 'href="/playground/"' in sign_in(operator).get("/audit/").content.decode()
+
+
 def test_empty_places_say_what_to_do(operator, sign_in: SignIn):
     client = sign_in(operator)
     harness_create(slug="bare", title="Bare", world=sample.WORLD, acting_user=operator)

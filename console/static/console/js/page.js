@@ -43,5 +43,13 @@ for (const button of document.querySelectorAll("[data-copy]")) {
   });
 }
 
+// A part of the page that comes back as the log-in page: the session is over.
+document.addEventListener("htmx:beforeSwap", (event) => {
+  if (new URL(event.detail.xhr.responseURL, window.location).pathname.startsWith("/login/")) {
+    event.detail.shouldSwap = false;
+    window.location.reload();
+  }
+});
+
 localiseTimes(document);
 document.addEventListener("htmx:afterSwap", (event) => localiseTimes(event.target.parentElement || document));
