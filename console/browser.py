@@ -11,7 +11,9 @@ import subprocess
 import sys
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-MISSING = "No Chromium or Chrome was found, and it could not be installed ({reason}). Install one, for Debian: apt-get install chromium"
+MISSING = (
+    "No Chromium or Chrome was found, and none could be installed ({reason}). For Debian: apt-get install chromium"
+)
 APT_TIMEOUT_S = 600
 
 

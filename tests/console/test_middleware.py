@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.conf import settings
 from django.test import AsyncClient, Client
@@ -16,14 +18,14 @@ def test_every_middleware_can_run_on_the_event_loop():
 
 
 def test_static_file_is_served_to_a_synchronous_client():
-    response = Client().get(PATH)
+    response: Any = Client().get(PATH)
     assert response.status_code == 200
     assert b"htmx" in b"".join(response.streaming_content)
 
 
 @pytest.mark.filterwarnings("error:StreamingHttpResponse must consume")
 async def test_static_file_is_served_to_an_asynchronous_client():
-    response = await AsyncClient().get(PATH)
+    response: Any = await AsyncClient().get(PATH)
     assert response.status_code == 200
     assert response["Content-Type"].startswith("text/javascript")
     assert b"htmx" in b"".join([block async for block in response.streaming_content])

@@ -163,7 +163,11 @@ def test_process_that_ignores_its_signal_is_killed_in_the_end(tmp_path):
     stubborn.stdout.readline()
     record = processes.record_process(tmp_path, "web", stubborn.pid, stop_signal=signal.SIGTERM, stop_rank=1)
     assert record is not None
-    killed = processes.stop_processes([record], timeout_s=0.2, reap=lambda: stubborn.poll() and None)
+
+    def reap() -> None:
+        stubborn.poll()
+
+    killed = processes.stop_processes([record], timeout_s=0.2, reap=reap)
     stubborn.communicate()
     assert killed == [record]
     assert stubborn.returncode == -signal.SIGKILL
