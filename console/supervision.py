@@ -107,12 +107,16 @@ def last_line(log: Path) -> str:
 
 @dataclass
 class Supervisor:
-    """Runs programs. `say(name, words)` takes each change of state; `pid_dir` holds the pid files for `make down`."""
+    """Runs programs. `say(name, words)` takes each change of state; `pid_dir` holds the pid files for `make down`.
+
+    `after_tick` may launch what waits for something else.
+    """
 
     pid_dir: Path
     say: Say
     now: Callable[[], float] = time.monotonic
     runs: dict[str, _Run] = field(default_factory=dict)
+    after_tick: Callable[[], None] = lambda: None
 
     def launch(self, program: Program) -> None:
         """Start a program and watch it from now on. Raises OSError where it cannot be started at all."""
@@ -146,6 +150,7 @@ class Supervisor:
                 self._restart(run)
             elif run.state in (State.STARTING, State.READY):
                 self._look(run)
+        self.after_tick()
 
     def _look(self, run: _Run) -> None:
         assert run.process is not None

@@ -121,7 +121,8 @@ class _Up:
         self.reporter = reporter
         self.signals = _Signals()
         self.programs = Programs(plan)
-        self.supervisor = Supervisor(plan.pid_dir, reporter)
+        self.supervisor = Supervisor(plan.pid_dir, reporter, after_tick=self._go_on)
+        self.pending: list[str] = []
 
     def run(self) -> int:
         code = 1
@@ -165,6 +166,8 @@ class _Up:
     def _web(self) -> None:
         self.supervisor.launch(self.programs.web())
         self.supervisor.wait_for("web", is_stopping=self.signals.is_stopping, timeout_s=WEB_TIMEOUT_S)
+        if not self.signals.is_stopping():
+            self._begin_engine()
 
     def _start_rest(self) -> None:
         if self.signals.is_stopping():
@@ -177,8 +180,6 @@ class _Up:
         for name, queues in WORKERS:
             self.supervisor.launch(self.programs.worker(name, queues))
         self.supervisor.launch(self.programs.beat())
-        if not self.plan.engine_url and self.plan.engine == "vllm":
-            self.supervisor.launch(self.programs.model())
 
     def _migrate(self) -> None:
         """Raises StartupError: without its tables nothing works."""
@@ -190,21 +191,32 @@ class _Up:
         if state is State.FINISHED:
             self.programs.note_migrated()
 
-    def _watch(self) -> None:
-        """Stay until a signal. Once the model is there, tell the database which deployment serves it, then start the engine."""
-        pending = ["deployment", "engine"]
+    def _begin_engine(self) -> None:
+        """The slowest part goes first once the pages are there: prepare the model; the rest follows in `_go_on`."""
+        if self.plan.engine_url or self.plan.engine == "null":
+            self.pending = ["deployment", "engine"]
+        elif self.plan.engine == "vllm":
+            self.supervisor.launch(self.programs.model())
+            self.pending = ["engine", "deployment"]
         if self.plan.engine_url:
-            pending = ["deployment"]
-        elif self.plan.engine == "none":
-            pending = []
+            self.pending.remove("engine")
+
+    def _go_on(self) -> None:
+        """Once the model is there, start the engine; once the tables are, too, say in the database which deployment serves it."""
+        if not self.pending or self.supervisor.state("model") not in (None, State.FINISHED):
+            return
+        if self.pending[0] == "engine":
+            self.supervisor.launch(self.programs.engine())
+        elif self.supervisor.state("migrate") is State.FINISHED:
+            self.supervisor.launch(self.programs.manage("deployment", "register_deployment"))
+        else:
+            return
+        self.pending.pop(0)
+
+    def _watch(self) -> None:
+        """Stay until a signal."""
         while not self.signals.is_stopping():
             self.supervisor.tick()
-            if pending and self.supervisor.state("model") in (None, State.FINISHED):
-                if pending[0] == "deployment":
-                    self.supervisor.launch(self.programs.manage("deployment", "register_deployment"))
-                else:
-                    self.supervisor.launch(self.programs.engine())
-                pending.pop(0)
             time.sleep(TICK_S)
 
     def _print_welcome(self) -> None:
