@@ -192,6 +192,17 @@ def test_the_theme_is_chosen_and_remembered(visitor: Visitor, operator):
     expect(visitor.page.locator("html")).to_have_attribute("data-theme", "dark")
 
 
+def test_keys_go_from_change_to_change(visitor: Visitor, harness, operator):
+    visitor.log_in(operator.username, PASSWORD)
+    visitor.go(f"/harnesses/{sample.SLUG}/compare/?old=1&new=2")
+    visitor.page.keyboard.press("Alt+ArrowDown")
+    expect(visitor.page.locator("[data-change]").first).to_be_focused()
+    visitor.page.keyboard.press("Alt+ArrowDown")
+    expect(visitor.page.locator("[data-change]").nth(1)).to_be_focused()
+    visitor.page.keyboard.press("Alt+ArrowUp")
+    expect(visitor.page.locator("[data-change]").first).to_be_focused()
+
+
 def test_the_menu_opens_on_a_phone(browser: Browser, console_url: str, operator):
     person = open_visitor(browser, console_url, viewport=PHONE)
     person.log_in(operator.username, PASSWORD)
