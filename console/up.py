@@ -123,6 +123,7 @@ class _Up:
         self.programs = Programs(plan)
         self.supervisor = Supervisor(plan.pid_dir, reporter, after_tick=self._go_on)
         self.pending: list[str] = []
+        self.is_welcomed = False
 
     def run(self) -> int:
         code = 1
@@ -166,8 +167,11 @@ class _Up:
     def _web(self) -> None:
         self.supervisor.launch(self.programs.web())
         self.supervisor.wait_for("web", is_stopping=self.signals.is_stopping, timeout_s=WEB_TIMEOUT_S)
-        if not self.signals.is_stopping():
-            self._begin_engine()
+        if self.signals.is_stopping():
+            return
+        if demo_logins(self.plan.state_dir):
+            self._print_welcome()
+        self._begin_engine()
 
     def _start_rest(self) -> None:
         if self.signals.is_stopping():
@@ -176,7 +180,8 @@ class _Up:
         self.supervisor.wait_for("seed", is_stopping=self.signals.is_stopping, timeout_s=STEP_TIMEOUT_S)
         if self.signals.is_stopping():
             return
-        self._print_welcome()
+        if not self.is_welcomed:
+            self._print_welcome()
         for name, queues in WORKERS:
             self.supervisor.launch(self.programs.worker(name, queues))
         self.supervisor.launch(self.programs.beat())
@@ -220,6 +225,7 @@ class _Up:
             time.sleep(TICK_S)
 
     def _print_welcome(self) -> None:
+        self.is_welcomed = True
         line = self.reporter.line
         line(f"\n  Tackroom is at {self.plan.web_url}")
         for login in demo_logins(self.plan.state_dir):
