@@ -19,7 +19,7 @@ TURNS_SHOWN = 20
 
 @dataclass(frozen=True)
 class TurnView:
-    """One turn: what was said and done to the room, and the trace. `total` is all that the viewer waited, `own` Tackroom's share."""
+    """One turn: what was said and done, and the trace. `total` is how long the viewer waited, `own` Tackroom's part of it."""
 
     turn: Any
     trace: TraceView
