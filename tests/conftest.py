@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import AbstractUser
+from django.db import connection
 from rest_framework.test import APIClient
 
 from harnesses import ports
@@ -22,6 +24,20 @@ PASSWORD = "saddle-and-bridle-9"
 TEST_WORLD = "test-shop"
 
 MakeUser = Callable[..., AbstractUser]
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """The test database; before it is dropped, connections that threads of live servers still hold are ended.
+
+    Only at the very end: earlier, one of them may be the next test's own.
+    """
+    yield
+    with django_db_blocker.unblock(), connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ class LoginView(auth_views.LoginView):
     redirect_authenticated_user = True
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        logins = read_logins() if getattr(settings, "DEMO_LOGINS", False) else []
+        logins = read_logins() if settings.DEMO_LOGINS else []
         return super().get_context_data(demo_logins=logins, **kwargs)
 
 

@@ -21,7 +21,7 @@ import pytest
 import uvicorn
 from asgiref.sync import sync_to_async
 from axe_playwright_python.sync_playwright import Axe
-from django.db import connection, connections
+from django.db import connections
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
 
 from console.browser import find_browser
@@ -101,11 +101,6 @@ def live_server() -> Iterator[str]:
     finally:
         server.should_exit = True
         thread.join(15)
-        with connection.cursor() as cursor:  # a thread of the server may still hold on to its connection
-            cursor.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
-            )
 
 
 def run_async(work: Coroutine[Any, Any, Result]) -> Result:
