@@ -16,15 +16,23 @@ from harnesses.core.spec import HarnessSpec, Skill
 from harnesses.core.templates import TemplateError
 from harnesses.core.validation import Finding
 
-_PART_TONES = {"section": 0, "skills": 1, "skill": 1, "tools": 2, "calls": 3}
+_PART_TONES = {"section": 0, "skills": 1, "skill": 1, "tools": 2, "calls": 3, "examples": 4}
 _PART_KINDS = {
     "section": "prompt section",
     "skills": "skill list",
     "skill": "skill",
     "tools": "tools",
     "calls": "call format",
+    "examples": "chat turns",
 }
-_FINDING_KINDS = {"prompt": "Prompt section", "skill": "Skill", "tool": "Tool", "hook": "Hook", "runtime": "Runtime"}
+_FINDING_KINDS = {
+    "prompt": "Prompt section",
+    "skill": "Skill",
+    "tool": "Tool",
+    "hook": "Hook",
+    "example": "Example",
+    "runtime": "Runtime",
+}
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,8 @@ from harnesses.core.templates import SAMPLE_CONTEXT, TemplateError
 from harnesses.core.validation import Finding, validate
 from harnesses.formats.archive import export_zip
 from harnesses.models import Harness, HarnessVersion
-from harnesses.runtime.render import RenderedPart, render_prompt
+from harnesses.runtime.context_budget import TokenMeter
+from harnesses.runtime.render import PART_SEPARATOR, RenderedPart, RenderedPrompt, render_prompt
 from ledger.errors import NotFound
 
 SLUG_PATTERN = re.compile(r"(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*")
@@ -49,7 +50,10 @@ class CountedPart:
 
 @dataclass(frozen=True)
 class RenderedVersion:
-    """The system prompt of a version. `total_tokens` counts the whole text, joints included."""
+    """What the model reads before the conversation: the system prompt and the examples.
+
+    `text` is all of it for people. `total_tokens` counts it as the agent loop does, with the marks around each message.
+    """
 
     text: str
     parts: tuple[CountedPart, ...]
@@ -143,10 +147,14 @@ def catalogue_for(world: str) -> OperationCatalogue:
 def spec_findings(spec: HarnessSpec, world: str) -> tuple[Finding, ...]:
     """Everything that validation finds, the prompt counted with the tokenizer of the model in service."""
     try:
-        prompt_tokens: int | None = ports.token_counter()(render_prompt(spec, SAMPLE_CONTEXT).text)
+        prompt_tokens: int | None = _prompt_tokens(render_prompt(spec, SAMPLE_CONTEXT))
     except TemplateError:
         prompt_tokens = None  # The broken template is a finding of its own.
     return tuple(validate(spec, catalogue_for(world), prompt_tokens=prompt_tokens))
+
+
+def _prompt_tokens(prompt: RenderedPrompt) -> int:
+    return TokenMeter(ports.token_counter()).size(prompt.messages)
 
 
 def version_findings(version: HarnessVersion) -> tuple[Finding, ...]:
@@ -167,7 +175,7 @@ def version_compare(slug: str, old_number: int | str, new_number: int | str) -> 
 
 
 def version_rendered(version: HarnessVersion, context: Mapping[str, Any] | None = None) -> RenderedVersion:
-    """The system prompt of a version in a context (the sample one by default), with tokens counted part by part.
+    """What a version puts before the model in a context (the sample one by default), with tokens counted part by part.
 
     Raises TemplateError where a text of the harness cannot be rendered in that context.
     """
@@ -175,9 +183,9 @@ def version_rendered(version: HarnessVersion, context: Mapping[str, Any] | None 
     prompt = render_prompt(spec, SAMPLE_CONTEXT if context is None else context)
     count = ports.token_counter()
     return RenderedVersion(
-        text=prompt.text,
-        parts=tuple(CountedPart(part=part, token_count=count(part.text)) for part in prompt.parts),
-        total_tokens=count(prompt.text),
+        text=PART_SEPARATOR.join(part.text for part in prompt.all_parts),
+        parts=tuple(CountedPart(part=part, token_count=count(part.text)) for part in prompt.all_parts),
+        total_tokens=_prompt_tokens(prompt),
         budget_tokens=spec.runtime.context_budget_tokens,
     )
 

@@ -21,7 +21,7 @@ from harnesses.runtime.tool_documents import skill_index, skill_loader, tool_doc
 from harnesses.runtime.trace import Conversation
 from harnesses.runtime.wire_guard import guard_values
 
-PartKind = Literal["section", "skills", "skill", "tools", "calls"]
+PartKind = Literal["section", "skills", "skill", "tools", "calls", "examples"]
 PART_SEPARATOR: Final = "\n\n"
 TURN_VARIABLES: Final = frozenset({"item", "items", "viewer", "clock"})
 """Context that changes between turns of one session."""
@@ -44,6 +44,19 @@ class RenderedPrompt:
     text: str
     parts: tuple[RenderedPart, ...]
     examples: tuple[Message, ...] = ()
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """All that the model reads before the conversation."""
+        return (Message(role="system", content=self.text), *self.examples)
+
+    @property
+    def all_parts(self) -> tuple[RenderedPart, ...]:
+        """The parts, and the examples as one more: for people to read and to count."""
+        if not self.examples:
+            return self.parts
+        text = "\n".join(f"{message.role}: {message.content}" for message in self.examples)
+        return (*self.parts, RenderedPart("examples", "examples", "Examples", text))
 
 
 def render_prompt(spec: HarnessSpec, context: Mapping[str, Any]) -> RenderedPrompt:

@@ -8,7 +8,9 @@ import zipfile
 import pytest
 
 from harnesses import ports
+from harnesses.core.spec import Example
 from harnesses.core.templates import SAMPLE_CONTEXT
+from harnesses.runtime.context_budget import MESSAGE_OVERHEAD_TOKENS
 from harnesses.selectors import (
     harness_get,
     harness_list,
@@ -98,10 +100,27 @@ def test_a_renamed_tool_compares_as_a_preserving_rename(harness):
 def test_a_rendered_version_counts_tokens_part_by_part(harness):
     ports.register_token_counter(lambda: lambda text: len(text.split()))
     rendered = version_rendered(version_get("autumn"))
-    assert rendered.total_tokens == len(rendered.text.split())
-    assert sum(part.token_count for part in rendered.parts) == rendered.total_tokens
+    words = len(rendered.text.split())
+    assert sum(part.token_count for part in rendered.parts) == words
+    assert rendered.total_tokens == words + MESSAGE_OVERHEAD_TOKENS
     assert {part.part.kind for part in rendered.parts} >= {"section", "tools"}
     assert "check_price" in rendered.text
+
+
+def test_worked_examples_are_shown_and_count(operator, world):
+    ports.register_token_counter(lambda: lambda text: len(text.split()))
+    made = harness_create(slug="spring", title="Spring", world=world, acting_user=operator)
+    plain = sample_spec()
+    shown = plain.model_copy(
+        update={"examples": (Example(id="thanks", comment="thank you!", reply="You are welcome."),)}
+    )
+    first = harness_commit(harness=made, spec=plain, message="", acting_user=operator).version
+    second = harness_commit(harness=made, spec=shown, message="", acting_user=operator).version
+    rendered = version_rendered(second)
+    assert rendered.parts[-1].part.kind == "examples"
+    assert "user: thank you!\nassistant: You are welcome." in rendered.text
+    more = rendered.total_tokens - version_rendered(first).total_tokens
+    assert more == len("thank you! You are welcome.".split()) + 2 * MESSAGE_OVERHEAD_TOKENS
 
 
 def test_a_version_renders_in_the_context_that_is_given(operator, world):
