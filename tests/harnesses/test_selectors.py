@@ -120,7 +120,7 @@ def test_worked_examples_are_shown_and_count(operator, world):
     assert rendered.parts[-1].part.kind == "examples"
     assert "user: thank you!\nassistant: You are welcome." in rendered.text
     more = rendered.total_tokens - version_rendered(first).total_tokens
-    assert more == len("thank you! You are welcome.".split()) + 2 * MESSAGE_OVERHEAD_TOKENS
+    assert more == 5 + 2 * MESSAGE_OVERHEAD_TOKENS
 
 
 def test_a_version_renders_in_the_context_that_is_given(operator, world):
