@@ -56,15 +56,15 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "ledger.middleware.RequestIdMiddleware",
-    "django.middleware.security.SecurityMiddleware",
+    "console.middleware.OnLoopSecurityMiddleware",
     "console.middleware.StaticFilesMiddleware",
-    "csp.middleware.CSPMiddleware",
-    "django.contrib.sessions.middleware.SessionMiddleware",
-    "django.middleware.common.CommonMiddleware",
-    "django.middleware.csrf.CsrfViewMiddleware",
-    "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "django.contrib.messages.middleware.MessageMiddleware",
-    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "console.middleware.OnLoopCSPMiddleware",
+    "console.middleware.PeopleSessionMiddleware",
+    "console.middleware.OnLoopCommonMiddleware",
+    "console.middleware.PeopleCsrfViewMiddleware",
+    "console.middleware.PeopleAuthenticationMiddleware",
+    "console.middleware.PeopleMessageMiddleware",
+    "console.middleware.OnLoopXFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
 ]
 

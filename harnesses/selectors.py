@@ -104,6 +104,18 @@ def version_get(slug: str, number: int | str | None = None) -> HarnessVersion:
     return version
 
 
+@lru_cache(maxsize=512)
+def version_by_id(version_id: int) -> HarnessVersion:
+    """A version by its key, without its document, remembered: a version never changes. Raises NotFound.
+
+    Of its harness take only the slug, which never changes either.
+    """
+    version = HarnessVersion.objects.select_related("harness").defer("document").filter(pk=version_id).first()
+    if version is None:
+        raise NotFound("There is no such harness version.")
+    return version
+
+
 def version_number(slug: str, value: int | str) -> int:
     """A version number out of an address. Raises NotFound for what cannot be one."""
     text = str(value)

@@ -27,7 +27,7 @@ from harnesses.runtime.loop import run_turn
 from harnesses.runtime.openai_client import OpenAIChatClient
 from harnesses.runtime.recorder import TurnEvent
 from harnesses.runtime.trace import Conversation, StopReason, Trace, TraceError, TurnInput
-from harnesses.selectors import version_spec
+from harnesses.selectors import version_by_id, version_spec
 from inference.clients import shared_client
 from inference.core.cleaning import speakable_text, storable
 from inference.models import Deployment, Session, Turn
@@ -44,6 +44,13 @@ MAX_WAIT_S = 30.0
 _LEASE_S = 60.0
 _LEASE_SLACK_S = 20.0
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.01, 0.25
+
+_CLAIMED = (
+    *("harness_version_id", "world", "room_state", "conversation", "viewer", "seed", "closed_at", "turn_count"),
+    *("deployment__name", "deployment__base_url", "deployment__state", "deployment__state_reason"),
+    *("checkpoint__name", "checkpoint__served_name", "checkpoint__path"),
+)
+"""What a turn needs of a session: on the reply path every column costs."""
 
 TurnListener = Callable[[TurnEvent], None]
 
@@ -140,14 +147,10 @@ def _claim(session_id: UUID, comment: str, key: str | None, token: UUID) -> _Cla
     has_lease = Session.objects.filter(is_free, pk=session_id, closed_at__isnull=True).update(
         lease_token=token, lease_expires_at=now + dt.timedelta(seconds=_LEASE_S)
     )
-    session = (
-        Session.objects.select_related("harness_version__harness", "deployment", "checkpoint")
-        .defer("harness_version__document")
-        .filter(pk=session_id)
-        .first()
-    )
+    session = Session.objects.select_related("deployment", "checkpoint").only(*_CLAIMED).filter(pk=session_id).first()
     if session is None:
         raise NotFound(f"There is no session {session_id}.")
+    session.harness_version = version_by_id(session.harness_version_id)
     spec = version_spec(session.harness_version)
     if key is not None and (replay := _replay(session, comment, key)) is not None:
         if has_lease:
