@@ -22,6 +22,21 @@ class User(AbstractUser):
         return self.get_full_name() or self.username
 
 
+class Team(models.Model):
+    """People who work together. What a team may do is said where it is given a role (a harness's members)."""
+
+    slug = models.SlugField(max_length=64, unique=True)
+    name = models.CharField(max_length=120)
+    members = models.ManyToManyField(User, related_name="teams", blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["slug"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class AuditQuerySet(models.QuerySet["AuditEntry"]):
     """Reads and inserts only. The database refuses the rest too, by a trigger (migration 0003)."""
 
@@ -39,6 +54,8 @@ class AuditEntry(models.Model):
     """One change that somebody made, written in the transaction of the change itself.
 
     `actor_name` is a copy, so that the entry outlives the account; empty `actor` with the name "system" is the platform itself.
+    `parent_type` and `parent_id` name the object that the changed one belongs to (a label's harness), so that one changelog
+    tells all that happened to it and to its parts; empty where it belongs to none.
     """
 
     action = models.CharField(max_length=100, help_text="Dotted: harness.committed, token.revoked …")
@@ -47,6 +64,8 @@ class AuditEntry(models.Model):
     object_type = models.CharField(max_length=60)
     object_id = models.CharField(max_length=64)
     object_label = models.CharField(max_length=300)
+    parent_type = models.CharField(max_length=60, blank=True, default="")
+    parent_id = models.CharField(max_length=64, blank=True, default="")
     reason = models.TextField(blank=True)
     before = models.JSONField(null=True, encoder=DjangoJSONEncoder)
     after = models.JSONField(null=True, encoder=DjangoJSONEncoder)
@@ -60,6 +79,7 @@ class AuditEntry(models.Model):
         verbose_name_plural = "audit entries"
         indexes = [
             models.Index(fields=["object_type", "object_id", "-id"], name="audit_object"),
+            models.Index(fields=["parent_type", "parent_id", "-id"], name="audit_parent"),
             models.Index(fields=["action", "-id"], name="audit_action"),
         ]
 
@@ -93,3 +113,27 @@ class ApiToken(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.prefix}…)"
+
+
+class IdempotencyRecord(models.Model):
+    """The answer that a repeated request gets: one per person and `Idempotency-Key`, kept for a day.
+
+    `fingerprint` is the SHA-256 of method, address and body: the same key with another request is a mistake of the caller.
+    `status` is None while the first request is still being answered.
+    """
+
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    key = models.CharField(max_length=200)
+    fingerprint = models.CharField(max_length=64)
+    status = models.PositiveSmallIntegerField(null=True)
+    headers = models.JSONField(default=dict)
+    body = models.JSONField(null=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [models.UniqueConstraint(fields=["owner", "key"], name="idempotency_key_unique")]
+        indexes = [models.Index(fields=["created_at"], name="idempotency_age")]
+
+    def __str__(self) -> str:
+        return self.key

@@ -32,14 +32,15 @@ def audit_record(
     object_type: str,
     object_id: str | int,
     object_label: str = "",
+    parent: tuple[str, str | int] | None = None,
     before: JsonObject | None = None,
     after: JsonObject | None = None,
     reason: str = "",
 ) -> AuditEntry:
     """Write one audit entry; call it inside the transaction of the change. `acting_user` None is the platform itself.
 
-    `action` is dotted (`harness.committed`). `before` and `after` hold what changed, as plain JSON. Raises
-    TransactionManagementError outside a transaction.
+    `action` is dotted (`harness.committed`). `parent` is the type and id of the object that this one belongs to. `before` and
+    `after` hold what changed, as plain JSON. Raises TransactionManagementError outside a transaction.
     """
     if not transaction.get_connection().in_atomic_block:
         raise transaction.TransactionManagementError("An audit entry is written in the transaction of its change.")
@@ -50,6 +51,8 @@ def audit_record(
         object_type=object_type,
         object_id=str(object_id),
         object_label=(object_label or str(object_id))[:300],
+        parent_type=parent[0] if parent else "",
+        parent_id=str(parent[1]) if parent else "",
         before=before,
         after=after,
         reason=checked_text("reason", reason, max_chars=MAX_REASON_CHARS),

@@ -12,8 +12,11 @@ from ledger.core.tokens import Scope
 SCOPE_LABELS = {
     Scope.HARNESSES_READ: "harnesses:read: read harnesses, versions and comparisons",
     Scope.HARNESSES_WRITE: "harnesses:write: create harnesses, commit and import versions",
+    Scope.REVIEWS_WRITE: "reviews:write: request reviews, comment, approve and reject",
+    Scope.LABELS_WRITE: "labels:write: move labels, plan and undo releases",
     Scope.SESSIONS_READ: "sessions:read: read sessions, turns and traces",
     Scope.SESSIONS_WRITE: "sessions:write: start sessions and take turns",
+    Scope.AUDIT_READ: "audit:read: read who did what",
 }
 
 

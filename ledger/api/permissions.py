@@ -38,7 +38,7 @@ class HasTokenScope(BasePermission):
             raise Denied(f'The token lacks the scope "{missing[0]}". Make one that has it.', code="missing_scope")
         permissions = _needs(view, "required_permissions", method)
         if permissions is None:
-            permissions = [SCOPE_PERMISSIONS[Scope(scope)] for scope in scopes]
+            permissions = [SCOPE_PERMISSIONS[Scope(scope)] for scope in scopes if scope in SCOPE_PERMISSIONS]
         if lacking := [name for name in permissions if not request.user.has_perm(Permission(name))]:
             raise Denied(f'Your role lacks the permission "{lacking[0]}". Ask an administrator for a role that has it.')
         return True

@@ -23,27 +23,34 @@ class Permission(StrEnum):
     USE_PLAYGROUND = "tackroom.use_playground"
     VIEW_AUDIT = "tackroom.view_audit"
     MANAGE_TOKENS = "tackroom.manage_tokens"
+    MANAGE_HARNESS = "tackroom.manage_harness"
+    MANAGE_TEAMS = "tackroom.manage_teams"
 
 
 class Role(StrEnum):
     """The job a person does here; also the name of the Django group."""
 
+    VIEWER = "viewer"
     OPERATOR = "operator"
     REVIEWER = "reviewer"
     ML_ENGINEER = "ml_engineer"
     PLATFORM_ENGINEER = "platform_engineer"
     ANALYST = "analyst"
+    ADMIN = "admin"
 
 
 ROLE_TITLES: Mapping[Role, str] = {
+    Role.VIEWER: "Viewer",
     Role.OPERATOR: "Operator",
     Role.REVIEWER: "Reviewer",
     Role.ML_ENGINEER: "ML engineer",
     Role.PLATFORM_ENGINEER: "Platform engineer",
     Role.ANALYST: "Analyst",
+    Role.ADMIN: "Admin",
 }
 
 ROLE_PERMISSIONS: Mapping[Role, frozenset[Permission]] = {
+    Role.VIEWER: frozenset({Permission.VIEW_HARNESS}),
     Role.OPERATOR: frozenset(
         {
             Permission.VIEW_HARNESS,
@@ -76,6 +83,7 @@ ROLE_PERMISSIONS: Mapping[Role, frozenset[Permission]] = {
     ),
     Role.PLATFORM_ENGINEER: frozenset(Permission),
     Role.ANALYST: frozenset({Permission.VIEW_HARNESS, Permission.VIEW_AUDIT}),
+    Role.ADMIN: frozenset(Permission),
 }
 
 

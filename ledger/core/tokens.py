@@ -27,17 +27,22 @@ class Scope(StrEnum):
 
     HARNESSES_READ = "harnesses:read"
     HARNESSES_WRITE = "harnesses:write"
+    REVIEWS_WRITE = "reviews:write"
+    LABELS_WRITE = "labels:write"
     SESSIONS_READ = "sessions:read"
     SESSIONS_WRITE = "sessions:write"
+    AUDIT_READ = "audit:read"
 
 
 SCOPE_PERMISSIONS: Mapping[Scope, Permission] = {
-    Scope.HARNESSES_READ: Permission.VIEW_HARNESS,
-    Scope.HARNESSES_WRITE: Permission.CHANGE_HARNESS,
     Scope.SESSIONS_READ: Permission.USE_PLAYGROUND,
     Scope.SESSIONS_WRITE: Permission.USE_PLAYGROUND,
+    Scope.AUDIT_READ: Permission.VIEW_AUDIT,
 }
-"""What the owner of a token must be allowed to do for the scope to open anything: a token never exceeds its owner."""
+"""What the owner of a token must be allowed to do for the scope to open anything: a token never exceeds its owner.
+
+Scopes of harnesses are not here: what a person may do differs from harness to harness, and is asked of each (`harnesses.policy`).
+"""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from harnesses.core.spec import HarnessSpec
 from harnesses.selectors import version_get
 from harnesses.services import harness_commit, harness_create
 from inference.services import session_start
-from ledger.core.roles import Role
+from ledger.core.roles import ROLE_PERMISSIONS, Permission, Role
 from ledger.selectors import token_list
 from ledger.services import token_create
 from tests.console import sample
@@ -49,7 +49,10 @@ def test_pages_ask_strangers_to_log_in(client: Client, harness):
 @pytest.mark.parametrize("role", list(Role))
 def test_every_role_reads_harness_pages(make_user, sign_in: SignIn, harness, deployment, role: Role):
     client = sign_in(make_user(role, username=f"a-{role.value}"))
-    assert {address: client.get(address).status_code for address in HARNESS_PAGES} == dict.fromkeys(HARNESS_PAGES, 200)
+    expected = dict.fromkeys(HARNESS_PAGES, 200)
+    if Permission.VIEW_AUDIT not in ROLE_PERMISSIONS[role]:
+        expected["/audit/"] = 403
+    assert {address: client.get(address).status_code for address in HARNESS_PAGES} == expected
 
 
 @pytest.mark.parametrize("address", ["/harnesses/new/", f"/harnesses/{sample.SLUG}/import/", "/playground/"])

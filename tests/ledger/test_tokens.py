@@ -87,7 +87,7 @@ def test_a_token_never_exceeds_its_owner(analyst):
     client.credentials(HTTP_AUTHORIZATION=f"Bearer {_create(analyst, scopes=list(Scope)).secret}")
     response = client.post("/api/v1/harnesses/", {"slug": "a", "title": "A", "world": "w"}, format="json")
     assert response.status_code == 403
-    assert "change_harness" in response.json()["detail"]
+    assert "may not make harnesses" in response.json()["detail"]
 
 
 def test_last_use_is_written_once_a_minute(operator, django_assert_num_queries):

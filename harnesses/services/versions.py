@@ -13,15 +13,16 @@ from django.contrib.auth.models import AbstractUser
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from harnesses import ports
+from harnesses import policy, ports
 from harnesses.core.diff import HarnessDiff, diff_specs
+from harnesses.core.membership import HarnessAction, HarnessRole
 from harnesses.core.risk import RiskReport, assess
 from harnesses.core.spec import HarnessSpec
 from harnesses.core.validation import Finding
 from harnesses.errors import InvalidHarness
 from harnesses.formats.detect import import_upload
 from harnesses.formats.outcome import FormatError, ImportResult
-from harnesses.models import Harness, HarnessVersion
+from harnesses.models import Harness, HarnessMember, HarnessVersion
 from harnesses.selectors import SLUG_PATTERN, catalogue_for, spec_findings, version_spec
 from ledger.errors import Conflict, FieldError, Invalid
 from ledger.services import actor_name, audit_record, checked_text
@@ -74,7 +75,8 @@ class ImportPreview:
 def harness_create(
     *, slug: str, title: str, world: str, description: str = "", acting_user: AbstractUser | None
 ) -> Harness:
-    """Make an empty harness; its content comes with the first commit. Raises Invalid, Conflict."""
+    """Make an empty harness, with its maker as admin; its content comes with the first commit. Raises Invalid, Conflict, Denied."""
+    policy.require_create(acting_user)
     if not SLUG_PATTERN.fullmatch(slug) or slug in RESERVED_SLUGS:
         mend = "Use 1 to 64 lower-case letters, digits and single hyphens, such as autumn-sale."
         raise Invalid.field("slug", f"{slug[:80]!a} cannot be a slug.", mend, code="bad_slug")
@@ -92,6 +94,8 @@ def harness_create(
             )
     except IntegrityError as error:
         raise Conflict(f'There is a harness "{slug}" already. Choose another slug.', code="slug_taken") from error
+    if acting_user is not None:
+        HarnessMember.objects.create(harness=harness, user_id=acting_user.pk, role=HarnessRole.ADMIN)
     _audit(harness, "harness.created", acting_user, after={"title": harness.title, "world": world})
     return harness
 
@@ -109,8 +113,9 @@ def harness_commit(
 
     `expected_number` is the version the author started from (0: none yet); if another was committed meanwhile, Conflict names
     it. Content equal to the newest version is never a conflict, so that a repeated request is harmless. Raises
-    InvalidHarness (with all findings), Invalid, Conflict.
+    InvalidHarness (with all findings), Invalid, Conflict, Denied.
     """
+    policy.require(acting_user, HarnessAction.EDIT, harness)
     message = checked_text("message", message, max_chars=MAX_MESSAGE_CHARS)
     document = document_text(spec)
     findings = spec_findings(spec, harness.world)
@@ -169,8 +174,9 @@ def harness_import(
     """Read an upload in any known form and commit it. Importing what is there already changes nothing.
 
     Components are matched with those of the newest version, so that a renamed tool stays the same tool. Raises Invalid with
-    every problem found in the file, InvalidHarness, Conflict if somebody commits meanwhile.
+    every problem found in the file, InvalidHarness, Denied, Conflict if somebody commits meanwhile.
     """
+    policy.require(acting_user, HarnessAction.EDIT, harness)
     base_version, result = _read_upload(harness, filename, data)
     commit = harness_commit(
         harness=harness,
@@ -211,7 +217,8 @@ def _read_upload(harness: Harness, filename: str, data: bytes) -> tuple[HarnessV
 
 @transaction.atomic
 def harness_archive(*, harness: Harness, acting_user: AbstractUser | None, reason: str = "") -> Harness:
-    """Put a harness away: it stays readable, and takes no commits. Archiving twice is harmless."""
+    """Put a harness away: it stays readable, and takes no commits. Archiving twice is harmless. Raises Denied."""
+    policy.require(acting_user, HarnessAction.MANAGE, harness)
     locked = Harness.objects.select_for_update(no_key=True).get(pk=harness.pk)
     if locked.archived_at is None:
         locked.archived_at = timezone.now()
@@ -222,7 +229,8 @@ def harness_archive(*, harness: Harness, acting_user: AbstractUser | None, reaso
 
 @transaction.atomic
 def harness_unarchive(*, harness: Harness, acting_user: AbstractUser | None, reason: str = "") -> Harness:
-    """Take an archived harness back into use."""
+    """Take an archived harness back into use. Raises Denied."""
+    policy.require(acting_user, HarnessAction.MANAGE, harness)
     locked = Harness.objects.select_for_update(no_key=True).get(pk=harness.pk)
     if locked.archived_at is not None:
         locked.archived_at = None

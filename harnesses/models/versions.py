@@ -16,13 +16,22 @@ IMMUTABLE = "Harness versions are immutable: commit a new version instead."
 class Harness(models.Model):
     """A harness with its history. `world` says which platform's operations its tools stand for.
 
-    `version_count` is also the number of the newest version: numbers have no gaps.
+    `version_count` is also the number of the newest version: numbers have no gaps. `access` says who may see it: everybody who
+    may see harnesses, or its members alone. `min_approvals` is how many people must approve a version before a protected label
+    moves to it, at the least (the risk of the change can ask for more).
     """
+
+    class Access(models.TextChoices):
+        OPEN = "open", "Everybody"
+        MEMBERS = "members", "Members only"
 
     slug = models.SlugField(max_length=64, unique=True)
     title = models.CharField(max_length=120)
     description = models.TextField(blank=True)
     world = models.CharField(max_length=64)
+    access = models.CharField(max_length=8, choices=Access.choices, default=Access.OPEN)
+    min_approvals = models.PositiveSmallIntegerField(default=1)
+    forked_from = models.ForeignKey("HarnessVersion", null=True, on_delete=models.PROTECT, related_name="forks")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     archived_at = models.DateTimeField(null=True, blank=True)
@@ -31,6 +40,11 @@ class Harness(models.Model):
     class Meta:
         ordering = ["slug"]
         verbose_name_plural = "harnesses"
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(min_approvals__gte=1, min_approvals__lte=5), name="harness_min_approvals_1_to_5"
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.slug
