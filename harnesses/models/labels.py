@@ -47,7 +47,11 @@ class LabelMoveQuerySet(models.QuerySet["LabelMove"]):
 
 
 class LabelMove(models.Model):
-    """One move of a label: from which version to which (None: made, or taken away), by whom, when and why."""
+    """One move of a label: from which version to which (None: made, or taken away), by whom, when and why.
+
+    `is_protected` tells whether the label was protected then: only what it held under protection may be rolled back to without
+    another approval, and only that was ever live.
+    """
 
     class Cause(models.TextChoices):
         MOVE = "move", "Moved"
@@ -60,6 +64,7 @@ class LabelMove(models.Model):
     from_version = models.ForeignKey(HarnessVersion, null=True, on_delete=models.PROTECT, related_name="+")
     to_version = models.ForeignKey(HarnessVersion, null=True, on_delete=models.PROTECT, related_name="label_moves")
     cause = models.CharField(max_length=10, choices=Cause.choices, default=Cause.MOVE)
+    is_protected = models.BooleanField(default=False)
     reason = models.TextField(blank=True)
     moved_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     moved_by_name = models.CharField(max_length=320)
