@@ -3,7 +3,17 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import path
 
-from console.views import accounts, audit, compare, deployments, harnesses, imports, playground, playground_stream
+from console.views import (
+    accounts,
+    audit,
+    compare,
+    deployments,
+    editor_support,
+    harnesses,
+    imports,
+    playground,
+    playground_stream,
+)
 
 app_name = "console"
 
@@ -25,6 +35,8 @@ urlpatterns = [
     path("harnesses/<str:slug>/versions/<int:number>/export.zip", harnesses.version_export, name="version_export"),
     path("harnesses/<str:slug>/import/", imports.harness_import, name="harness_import"),
     path("harnesses/<str:slug>/compare/", compare.harness_compare, name="harness_compare"),
+    path("editor/language.json", editor_support.editor_language, name="editor_language"),
+    path("editor/markdown/", editor_support.MarkdownPreviewView.as_view(), name="markdown_preview"),
     path("playground/", playground.playground, name="playground"),
     path("playground/<uuid:session_id>/", playground.session_detail, name="session_detail"),
     path("playground/<uuid:session_id>/say/", playground.session_say, name="session_say"),

@@ -47,6 +47,7 @@ INSTALLED_APPS = [
     "drf_spectacular_sidecar",
     "rules",
     "csp",
+    "django_ace",
     "django_htmx",
     "ledger",
     "harnesses",
