@@ -19,7 +19,17 @@ class HarnessSerializer(serializers.ModelSerializer[Harness]):
 
     class Meta:
         model = Harness
-        fields = ("slug", "title", "description", "world", "version_count", "created_at", "archived_at")
+        fields = (
+            "slug",
+            "title",
+            "description",
+            "world",
+            "access",
+            "min_approvals",
+            "version_count",
+            "created_at",
+            "archived_at",
+        )
 
 
 class HarnessCreateSerializer(serializers.Serializer[Any]):

@@ -18,6 +18,7 @@ from rest_framework.response import Response
 from rest_framework.reverse import reverse
 from rest_framework.views import APIView
 
+from harnesses import policy
 from harnesses.api.serializers import (
     CommitResultSerializer,
     CommitSerializer,
@@ -33,8 +34,9 @@ from harnesses.api.serializers import (
     preview_document,
 )
 from harnesses.api.uploads import read_spec, read_upload
+from harnesses.core.membership import HarnessAction
 from harnesses.models import Harness, HarnessVersion
-from harnesses.selectors import harness_get, harness_list, version_compare, version_export, version_get, version_list
+from harnesses.selectors import harness_list, version_compare, version_export, version_get, version_list
 from harnesses.services import (
     CommitResult,
     harness_commit,
@@ -78,7 +80,8 @@ class HarnessListView(generics.ListAPIView[Harness]):
 
     def get_queryset(self) -> QuerySet[Harness]:
         query = self.request.query_params
-        return harness_list(search=query.get("search", ""), world=query.get("world", ""))
+        harnesses = harness_list(search=query.get("search", ""), world=query.get("world", ""))
+        return policy.visible_harnesses(calling_user(self.request), harnesses)
 
     @extend_schema(summary="Make a harness", request=HarnessCreateSerializer, responses={201: HarnessSerializer})
     def post(self, request: Request) -> Response:
@@ -96,7 +99,7 @@ class HarnessView(APIView):
 
     @extend_schema(summary="Read a harness", responses=HarnessSerializer)
     def get(self, request: Request, slug: str) -> Response:
-        return Response(HarnessSerializer(harness_get(slug)).data)
+        return Response(HarnessSerializer(policy.harness_for(calling_user(request), slug)).data)
 
 
 @extend_schema_view(get=extend_schema(summary="List the versions of a harness"))
@@ -108,7 +111,7 @@ class VersionListView(generics.ListAPIView[HarnessVersion]):
     queryset = HarnessVersion.objects.none()
 
     def get_queryset(self) -> QuerySet[HarnessVersion]:
-        return version_list(self.kwargs["slug"])
+        return version_list(policy.harness_for(calling_user(self.request), self.kwargs["slug"]))
 
     @extend_schema(
         summary="Commit a version",
@@ -116,7 +119,7 @@ class VersionListView(generics.ListAPIView[HarnessVersion]):
         responses={201: CommitResultSerializer, 200: CommitResultSerializer},
     )
     def post(self, request: Request, slug: str) -> Response:
-        harness = harness_get(slug)
+        harness = policy.harness_for(calling_user(request), slug, HarnessAction.EDIT)
         serializer = CommitSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         values = serializer.validated_data
@@ -137,7 +140,7 @@ class VersionView(APIView):
 
     @extend_schema(summary="Read a version", responses={200: VersionDetailSerializer, 304: None})
     def get(self, request: Request, slug: str, number: str) -> HttpResponseBase:
-        version = version_get(slug, number)
+        version = version_get(policy.harness_for(calling_user(request), slug), number)
         headers = {"ETag": f'"{version.spec_hash}"', "Cache-Control": "private, no-cache"}
         known = get_conditional_response(request._request, etag=headers["ETag"])
         if known is not None:
@@ -155,7 +158,8 @@ class VersionExportView(APIView):
 
     @extend_schema(summary="Export a version", responses={(200, "application/zip"): OpenApiTypes.BINARY})
     def get(self, request: Request, slug: str, number: str) -> HttpResponse:
-        filename, content = version_export(version_get(slug, number))
+        harness = policy.harness_for(calling_user(request), slug)
+        filename, content = version_export(version_get(harness, number))
         disposition = {"Content-Disposition": f'attachment; filename="{filename}"'}
         return HttpResponse(content, content_type="application/zip", headers=disposition)
 
@@ -173,7 +177,7 @@ class ImportView(APIView):
         responses={201: ImportOutcomeSerializer, 200: ImportOutcomeSerializer},
     )
     def post(self, request: Request, slug: str) -> Response:
-        harness = harness_get(slug)
+        harness = policy.harness_for(calling_user(request), slug, HarnessAction.EDIT)
         upload = read_upload(request)
         outcome = harness_import(
             harness=harness,
@@ -199,7 +203,7 @@ class ImportPreviewView(APIView):
         responses=ImportPreviewSerializer,
     )
     def post(self, request: Request, slug: str) -> Response:
-        harness = harness_get(slug)
+        harness = policy.harness_for(calling_user(request), slug, HarnessAction.EDIT)
         upload = read_upload(request)
         preview = harness_import_preview(harness=harness, filename=upload.filename, data=upload.content)
         return Response(preview_document(preview))
@@ -216,11 +220,12 @@ class CompareView(APIView):
         responses=ComparisonSerializer,
     )
     def get(self, request: Request, slug: str) -> Response:
+        harness = policy.harness_for(calling_user(request), slug)
         numbers = [request.query_params.get(name, "") for name in ("from", "to")]
         for name, number in zip(("from", "to"), numbers, strict=True):
             if not number:
                 raise Invalid.field(name, "The version number is missing.", "Add ?from=1&to=2.", code="required")
-        return Response(comparison_document(version_compare(slug, *numbers)))
+        return Response(comparison_document(version_compare(harness.slug, *numbers)))
 
 
 def _commit_response(request: Request, result: CommitResult, body: Any) -> Response:

@@ -84,14 +84,19 @@ def harness_get(slug: str) -> Harness:
     raise NotFound(f"There is no harness {slug[:80]!a}.")
 
 
-def version_list(slug: str) -> QuerySet[HarnessVersion]:
-    """The versions of a harness, newest first, without their documents. Raises NotFound for an unknown slug."""
-    return _versions().filter(harness=harness_get(slug)).order_by("-number")
+def version_list(harness: Harness | str) -> QuerySet[HarnessVersion]:
+    """The versions of a harness (or of its slug), newest first, without their documents. Raises NotFound for an unknown slug."""
+    harness = harness_get(harness) if isinstance(harness, str) else harness
+    return _versions().filter(harness=harness).order_by("-number")
 
 
-def version_get(slug: str, number: int | str | None = None) -> HarnessVersion:
-    """One version with its harness (`document` loads when read); None is the newest. Raises NotFound for anything else."""
-    harness = harness_get(slug)
+def version_get(harness: Harness | str, number: int | str | None = None) -> HarnessVersion:
+    """One version of a harness (or of its slug) with its harness (`document` loads when read); None is the newest.
+
+    Raises NotFound for anything else.
+    """
+    harness = harness_get(harness) if isinstance(harness, str) else harness
+    slug = harness.slug
     versions = _versions().filter(harness=harness)
     version = (
         versions.order_by("-number").first()
