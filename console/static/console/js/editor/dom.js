@@ -1,0 +1,286 @@
+// Making page parts: elements, labelled fields that are bound to a place of the document, buttons, dialogs, toasts.
+//
+// A bound control writes to the store as one types (coalesced) and takes on what comes from elsewhere (undo, merge, source view),
+// but is never written to while it already says the same: focus and caret stay. Its listeners go when it leaves the page.
+import { icon } from "./icons.js";
+import { formatPath, getIn, parsePath } from "./paths.js";
+
+let counter = 0;
+export const uniqueId = (prefix = "e") => `${prefix}-${(counter += 1)}`;
+
+// An element. `props`: class, dataset, on… (listeners), style (an object), hidden and other properties or attributes.
+export function h(tag, props, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(props || {})) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name === "class") made.className = value;
+    else if (name === "dataset") Object.assign(made.dataset, value);
+    else if (name === "style") for (const [key, item] of Object.entries(value)) made.style.setProperty(key, item);
+    else if (name.startsWith("on") && typeof value === "function") made.addEventListener(name.slice(2).toLowerCase(), value);
+    else if (name in made && !name.startsWith("aria") && !["list", "form", "role"].includes(name)) made[name] = value;
+    else made.setAttribute(name, value === true ? "" : value);
+  }
+  made.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  return made;
+}
+
+// Listens to a store for as long as `element` is in the page.
+export function listen(element, store, type, listener) {
+  let wasShown = false;
+  const stop = store.on(type, (event) => {
+    if (element.isConnected) wasShown = true;
+    else if (wasShown) return stop();
+    listener(event);
+  });
+  return stop;
+}
+
+// --- fields ----------------------------------------------------------------------------------------------------------
+
+const SEVERITIES = { error: "Error", warning: "Warning", info: "Note" };
+
+// A label, a control, a help line and the findings about this place, live. `path` may be left out where there are none.
+export function field({ label, help, control, path, kind, id, store, isOptional }) {
+  const target = control.matches("input, select, textarea") ? control : control.querySelector("input, select, textarea") || control;
+  target.id ||= uniqueId("field");
+  const helpId = help ? uniqueId("help") : null;
+  const slot = h("ul", { class: "field__findings", id: uniqueId("findings"), hidden: true });
+  const isBox = target.type === "checkbox";
+  const optional = isOptional && h("span", { class: "field__optional" }, " (optional)");
+  const text = h("label", { for: target.id, class: isBox ? "check" : null }, isBox ? [control, ` ${label}`] : [label, optional]);
+  text.htmlFor = target.id;
+  const made = h("div", { class: "field" }, text, !isBox && control, help && h("p", { class: "field__help", id: helpId }, help), slot);
+  const describe = () => target.setAttribute("aria-describedby", [helpId, !slot.hidden && slot.id].filter(Boolean).join(" "));
+  if (helpId) describe();
+  if (store && path !== undefined && kind) {
+    const show = () => {
+      showFindings(slot, target, store, kind, id, path);
+      if (helpId || !slot.hidden) describe();
+      else target.removeAttribute("aria-describedby");
+    };
+    listen(made, store, "findings", show);
+    made.dataset.path = formatPath(path);
+    show();
+  }
+  return made;
+}
+
+function showFindings(slot, target, store, kind, id, path) {
+  const found = store.findingsFor(kind, id, path);
+  const text = JSON.stringify(found);
+  if (slot.dataset.shown === text) return;
+  slot.dataset.shown = text;
+  slot.hidden = !found.length;
+  slot.replaceChildren(...found.map((item) => findingLine(store, item)));
+  if (found.some((item) => item.severity === "error")) target.setAttribute("aria-invalid", "true");
+  else target.removeAttribute("aria-invalid");
+}
+
+// One finding with its mend: a button where the mend can be made at once.
+export function findingLine(store, item) {
+  const mend = item.fix && !store.isReadOnly && button(item.fix.label, () => mendFinding(store, item), { quiet: true, small: true });
+  return h(
+    "li",
+    { class: `finding finding--${item.severity}` },
+    h("span", { class: "finding__word" }, `${SEVERITIES[item.severity] || item.severity}: `),
+    `${item.message} `,
+    h("span", { class: "finding__mend" }, item.mend),
+    mend,
+  );
+}
+
+export async function mendFinding(store, item) {
+  try {
+    await store.apply(item.fix.edits, item.fix.label);
+    toast(`${item.fix.label}: done.`, { action: { label: "Undo", onClick: () => store.undo() } });
+  } catch (error) {
+    toast(error.message, { tone: "error" });
+  }
+}
+
+// Ties a control to a place: `read` gives its value, `write` shows one, `type` is the event by which it changes.
+export function bind(control, { store, kind, id, path, type = "input", read, write, coalesce = true, label }) {
+  const steps = parsePath(path);
+  const current = () => getIn(store.get(kind, id), steps);
+  write(current());
+  control.disabled = store.isReadOnly && !("readOnly" in control && control.type !== "checkbox" && control.type !== "radio");
+  if (store.isReadOnly && "readOnly" in control) control.readOnly = true;
+  control.addEventListener(type, () => {
+    const value = read();
+    if (value === INVALID) return;
+    store.set(kind, id, [[steps, value]], { coalesce, source: control, label });
+  });
+  listen(control, store, "change", ({ detail }) => {
+    if (detail.kind !== kind || detail.id !== id || detail.source === control) return;
+    if (store.get(kind, id)) write(current());
+  });
+  return control;
+}
+
+// What `read` gives back where the control holds nothing that can be stored (a number half typed): the document stays as it was.
+export const INVALID = Symbol("invalid");
+
+// A line of text. `empty` is what an empty line stores (left out: an empty text). `type: "number"` stores numbers.
+export function textInput({ store, kind, id, path, empty = "", type = "text", min, max, step, placeholder, list, isMono, label }) {
+  const control = h("input", { type, min, max, step, placeholder, list, class: isMono ? "mono" : null, autocomplete: "off", spellcheck: !isMono });
+  const read = () => {
+    if (type !== "number") return control.value === "" ? empty : control.value;
+    if (control.value === "") return empty === "" || !control.validity.valid ? INVALID : empty;
+    return control.validity.badInput ? INVALID : Number(control.value);
+  };
+  const write = (value) => {
+    const text = value === null || value === undefined ? "" : String(value);
+    if (control.value !== text && !(type === "number" && Number(control.value) === value && control.value !== "")) control.value = text;
+  };
+  if (type === "number") control.addEventListener("blur", () => write(getIn(store.get(kind, id), path)));
+  return bind(control, { store, kind, id, path, read, write, label });
+}
+
+// A text of several lines, as tall as what it holds (between `rows` and a screen).
+export function textArea({ store, kind, id, path, empty = "", rows = 3, placeholder, isMono, label }) {
+  const control = h("textarea", { rows, placeholder, class: isMono ? "mono grows" : "grows", spellcheck: !isMono });
+  const read = () => (control.value === "" ? empty : control.value);
+  const write = (value) => {
+    const text = value ?? "";
+    if (control.value === text) return;
+    control.value = text;
+  };
+  return bind(control, { store, kind, id, path, read, write, label });
+}
+
+// A choice. `options`: [[value, text], …] or [value, …]; values may be anything JSON, null included.
+export function select({ store, kind, id, path, options, label, onChange }) {
+  const pairs = options.map((option) => (Array.isArray(option) ? option : [option, String(option)]));
+  const control = h("select", {}, pairs.map(([, text], index) => h("option", { value: String(index) }, text)));
+  const read = () => pairs[Number(control.value)][0];
+  const write = (value) => {
+    let index = pairs.findIndex(([item]) => item === (value ?? null) || item === value);
+    if (index < 0) {
+      pairs.push([value ?? null, value === null || value === undefined ? "(none)" : `${value} (not known)`]);
+      index = pairs.length - 1;
+      control.append(h("option", { value: String(index) }, pairs[index][1]));
+    }
+    control.value = String(index);
+  };
+  bind(control, { store, kind, id, path, type: "change", read, write, coalesce: false, label });
+  if (onChange) control.addEventListener("change", () => onChange(read()));
+  return control;
+}
+
+export function checkbox({ store, kind, id, path, label }) {
+  const control = h("input", { type: "checkbox" });
+  const write = (value) => {
+    control.checked = Boolean(value);
+  };
+  return bind(control, { store, kind, id, path, type: "change", read: () => control.checked, write, coalesce: false, label });
+}
+
+// A list of rows at a place. `renderRow(item, index, rowPath)` gives the row's content (bound to `rowPath`), `makeRow()` a new entry,
+// `signature(item)` what makes a row look different (its shape, not its values): only then is the list drawn anew.
+export function rowList({ store, kind, id, path, label, renderRow, makeRow, addLabel = "Add", signature = () => "", canReorder, empty }) {
+  const steps = parsePath(path);
+  const items = () => getIn(store.get(kind, id), steps) || [];
+  const made = h("div", { class: "rows", role: "group", "aria-label": label });
+  let drawn = null;
+  const put = (next, text, focusAt) => {
+    store.set(kind, id, [[steps, next]], { label: text });
+    if (focusAt !== undefined) made.querySelectorAll(":scope > .rows__row")[focusAt]?.querySelector("input, select, textarea, button")?.focus();
+  };
+  const swap = (index, other) => {
+    const next = [...items()];
+    [next[index], next[other]] = [next[other], next[index]];
+    put(next, `Reorder ${label}`, other);
+  };
+  const tools = (index, count) => [
+    canReorder && index > 0 && button("", () => swap(index, index - 1), { quiet: true, small: true, icon: "up", title: `Move ${label} ${index + 1} up` }),
+    canReorder && index < count - 1 && button("", () => swap(index, index + 1), { quiet: true, small: true, icon: "down", title: `Move ${label} ${index + 1} down` }),
+    button("", () => put(items().filter((_, at) => at !== index), `Remove ${label}`, Math.max(0, index - 1)), { quiet: true, small: true, icon: "close", title: `Remove ${label} ${index + 1}` }),
+  ];
+  const draw = () => {
+    const list = items();
+    const shape = JSON.stringify([list.length, list.map(signature)]);
+    if (shape === drawn) return;
+    drawn = shape;
+    const rows = list.map((item, index) =>
+      h("div", { class: "rows__row" }, h("div", { class: "rows__body" }, renderRow(item, index, [...steps, index])), !store.isReadOnly && h("div", { class: "rows__tools" }, tools(index, list.length))),
+    );
+    const add = makeRow && !store.isReadOnly && button(addLabel, () => put([...items(), makeRow()], addLabel, items().length), { small: true, icon: "plus" });
+    made.replaceChildren(...rows, ...[!list.length && empty && h("p", { class: "soft small" }, empty), add].filter(Boolean));
+  };
+  listen(made, store, "change", ({ detail }) => {
+    if (detail.kind === kind && detail.id === id && store.get(kind, id)) draw();
+  });
+  draw();
+  return made;
+}
+
+// --- buttons, dialogs, toasts ----------------------------------------------------------------------------------------
+
+export function button(label, onClick, { quiet, danger, primary, small, icon: drawing, title, pressed, disabled } = {}) {
+  const tones = { "button--quiet": quiet, "button--danger": danger, "button--primary": primary, "button--small": small, "button--icon": drawing && !label };
+  const names = ["button", ...Object.keys(tones).filter((name) => tones[name])];
+  const made = h("button", { type: "button", class: names.join(" "), title, disabled, "aria-label": label ? null : title }, drawing && icon(drawing), label);
+  if (pressed !== undefined) made.setAttribute("aria-pressed", String(pressed));
+  if (onClick) made.addEventListener("click", onClick);
+  return made;
+}
+
+// A dialog. `actions`: [{ label, value, primary, danger, disabled, onClick }]; `onClick` may be async and keeps the dialog open by giving
+// back false or throwing (the message is shown). Resolves with the action's value (its label where it has none), or null when dismissed.
+export function dialog({ title, body, actions = [{ label: "Close", value: null }], isWide, onOpen }) {
+  const problem = h("p", { class: "note note--bad", role: "alert", hidden: true });
+  const heading = h("h2", { id: uniqueId("dialog") }, title);
+  const foot = h("div", { class: "row dialog__foot" });
+  const content = h("div", { class: "dialog__body" }, typeof body === "string" ? h("p", {}, body) : body);
+  const box = h("dialog", { class: isWide ? "dialog dialog--wide" : "dialog", "aria-labelledby": heading.id }, heading, content, problem, foot);
+  return new Promise((resolve) => {
+    let result = null;
+    for (const action of actions) {
+      const made = button(action.label, () => run(action, made), action);
+      if (action.ref) action.ref(made);
+      foot.append(made);
+    }
+    async function run(action, made) {
+      if (made.classList.contains("is-busy")) return;
+      made.classList.add("is-busy");
+      problem.hidden = true;
+      try {
+        const answer = action.onClick ? await action.onClick() : undefined;
+        if (answer === false) return;
+        result = action.value !== undefined ? action.value : action.label;
+        box.close();
+      } catch (error) {
+        problem.textContent = error.message;
+        problem.hidden = false;
+      } finally {
+        made.classList.remove("is-busy");
+      }
+    }
+    box.addEventListener("close", () => {
+      box.remove();
+      resolve(result);
+    });
+    document.body.append(box);
+    box.showModal();
+    (box.querySelector("[autofocus]") || content.querySelector("input, textarea, select") || foot.lastElementChild)?.focus();
+    if (onOpen) onOpen(box);
+  });
+}
+
+// A short message at the corner. `action`: { label, onClick }. Errors stay until dismissed.
+export function toast(text, { tone = "info", action, timeout = tone === "error" ? 0 : 8000 } = {}) {
+  const made = h("li", { class: `toast toast--${tone}`, dataset: { toast: "" } }, h("p", {}, text));
+  const close = () => made.remove();
+  if (action) {
+    made.append(
+      button(action.label, () => {
+        close();
+        action.onClick();
+      }, { quiet: true, small: true }),
+    );
+  }
+  made.append(h("button", { type: "button", "aria-label": "Dismiss this message", onClick: close }, "✕"));
+  document.querySelector("#toasts").append(made);
+  if (timeout) setTimeout(close, timeout);
+  return close;
+}
