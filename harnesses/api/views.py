@@ -33,8 +33,9 @@ from harnesses.api.serializers import (
     comparison_document,
     preview_document,
 )
-from harnesses.api.uploads import read_spec, read_upload
+from harnesses.api.uploads import read_upload
 from harnesses.core.membership import HarnessAction
+from harnesses.documents import read_spec
 from harnesses.models import Harness, HarnessVersion
 from harnesses.selectors import harness_list, version_compare, version_export, version_get, version_list
 from harnesses.services import (

@@ -1,5 +1,11 @@
 """All writes to harnesses, by what they write: versions, drafts, reviews, labels, members. The only door to change."""
 
+from harnesses.services.drafts import (
+    MAX_NAME_CHARS,
+    SavedDraft,
+    draft_open,
+    draft_save,
+)
 from harnesses.services.versions import (
     CommitResult,
     ImportOutcome,
@@ -13,9 +19,13 @@ from harnesses.services.versions import (
 )
 
 __all__ = [
+    "MAX_NAME_CHARS",
     "CommitResult",
     "ImportOutcome",
     "ImportPreview",
+    "SavedDraft",
+    "draft_open",
+    "draft_save",
     "harness_archive",
     "harness_commit",
     "harness_create",

@@ -1,0 +1,208 @@
+"""Writes to drafts: open one, save with every change, commit, put away, take a save back, merge with what was committed meanwhile.
+
+A save names the revision that it started from, and never overwrites one that it has not seen. What is saved has the shape of a
+harness; findings keep nobody from saving. Every save is kept for a while (`MAX_REVISIONS_KEPT`). Locks are taken in one order
+everywhere: the harness first, then the draft.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+
+from django.contrib.auth.models import AbstractUser
+from django.db import transaction
+from django.utils import timezone
+
+from harnesses import policy
+from harnesses.core.jsonvalues import MAX_JSON_BYTES, JsonObject, JsonValue
+from harnesses.core.membership import HarnessAction
+from harnesses.core.spec import HarnessSpec
+from harnesses.documents import read_spec
+from harnesses.errors import StaleDraft
+from harnesses.models import DraftRevision, Harness, HarnessDraft, HarnessVersion
+from harnesses.selectors.versions import version_spec
+from harnesses.services.versions import document_text
+from ledger.errors import Conflict, Invalid, TooLarge
+from ledger.services import actor_name, audit_record, checked_text
+
+MAX_REVISIONS_KEPT = 100
+MAX_NAME_CHARS = 120
+EDITING_PAUSE = dt.timedelta(minutes=15)
+"""Saves of one person that follow one another more quickly than this are one entry of the audit log; each is a revision."""
+
+
+@dataclass(frozen=True)
+class SavedDraft:
+    """A draft after a save, with its content. `is_new` is False where the content was there already: no revision was made."""
+
+    draft: HarnessDraft
+    spec: HarnessSpec
+    is_new: bool
+
+
+@transaction.atomic
+def draft_open(
+    *,
+    harness: Harness,
+    acting_user: AbstractUser | None,
+    from_version: HarnessVersion | None = None,
+    name: str = "",
+    document: JsonValue = None,
+) -> HarnessDraft:
+    """Open a draft on a version (None: the newest; an empty harness where there is none), with that content or another's.
+
+    Raises Invalid with every field of `document` that is wrong, Conflict for an archived harness, Denied.
+    """
+    policy.require(acting_user, HarnessAction.EDIT, harness)
+    refuse_archived(harness)
+    name = checked_text("name", name, max_chars=MAX_NAME_CHARS)
+    base = from_version or harness.versions.select_related("harness").order_by("-number").first()
+    if base is not None and base.harness_id != harness.pk:
+        raise Invalid.field("from_version", "This version belongs to another harness.", "Choose one of this harness.")
+    kept = version_spec(base) if base else HarnessSpec()
+    spec = kept if document is None else read_spec(document, "document")
+    draft = HarnessDraft.objects.create(
+        harness=harness,
+        name=name or (f"Changes to version {base.number}" if base else "First version"),
+        base_version=base,
+        document=_stored_text(spec),
+        spec_hash=spec.spec_hash,
+        created_by_id=_key(acting_user),
+        created_by_name=actor_name(acting_user),
+        updated_by_id=_key(acting_user),
+        updated_by_name=actor_name(acting_user),
+    )
+    _keep_revision(draft)
+    after: JsonObject = {"base": base.number if base else None, "spec_hash": draft.spec_hash}
+    draft_audit(draft, "draft.opened", acting_user, after=after)
+    return draft
+
+
+@transaction.atomic
+def draft_save(
+    *,
+    draft: HarnessDraft,
+    revision: int,
+    acting_user: AbstractUser | None,
+    document: JsonValue = None,
+) -> SavedDraft:
+    """Save new content as the next revision.
+
+    `revision` is the one that the change started from; if the draft was saved since, StaleDraft tells the current one and nothing
+    is written. Content equal to what is saved makes no revision and is never stale, so that a repeated request is harmless.
+    Raises Invalid with every field that is wrong, TooLarge, StaleDraft, Conflict (closed, archived), Denied.
+    """
+    policy.require(acting_user, HarnessAction.EDIT, draft.harness)
+    spec = read_spec(document, "document")
+    text = _stored_text(spec)
+    locked = draft_lock(draft)
+    refuse_closed(locked)
+    if text == locked.document:
+        return SavedDraft(draft=locked, spec=spec, is_new=False)
+    refuse_stale(locked, revision)
+    store_content(locked, spec, acting_user, text=text)
+    return SavedDraft(draft=locked, spec=spec, is_new=True)
+
+
+# --- what all writes share -------------------------------------------------------------------------------------------
+
+
+def draft_lock(draft: HarnessDraft) -> HarnessDraft:
+    """The draft as it is now, locked until the transaction ends."""
+    rows = HarnessDraft.objects.select_for_update(of=("self",), no_key=True)
+    rows = rows.select_related("harness", "base_version", "committed_version")
+    return rows.defer("base_version__document", "committed_version__document").get(pk=draft.pk)
+
+
+def store_content(draft: HarnessDraft, spec: HarnessSpec, acting_user: AbstractUser | None, *, text: str = "") -> None:
+    """Make `spec` the next revision of a locked draft; old revisions are thinned out. Raises TooLarge."""
+    before = draft.revision
+    if _begins_editing(draft, acting_user):
+        draft_audit(draft, "draft.edited", acting_user, before={"revision": before, "spec_hash": draft.spec_hash})
+    draft.document = text or _stored_text(spec)
+    draft.spec_hash = spec.spec_hash
+    draft.revision = before + 1
+    draft.updated_by_id = _key(acting_user)
+    draft.updated_by_name = actor_name(acting_user)
+    draft.save()
+    _keep_revision(draft)
+
+
+def refuse_stale(draft: HarnessDraft, revision: int) -> None:
+    """Raises StaleDraft where the draft is no longer at that revision."""
+    if revision != draft.revision:
+        raise StaleDraft(sent=revision, revision=draft.revision, by=draft.updated_by_name, at=draft.updated_at)
+
+
+def refuse_closed(draft: HarnessDraft) -> None:
+    """Raises Conflict where the draft is committed or discarded, or its harness archived."""
+    refuse_archived(draft.harness)
+    if draft.state == HarnessDraft.State.COMMITTED and draft.committed_version:
+        detail = f"This draft is committed as version {draft.committed_version.number}. Open a new draft to go on."
+        raise Conflict(detail, code="draft_closed")
+    if draft.state == HarnessDraft.State.DISCARDED:
+        raise Conflict("This draft is discarded. Reopen it to go on.", code="draft_closed")
+
+
+def refuse_archived(harness: Harness) -> None:
+    """Raises Conflict for a harness that is put away."""
+    if harness.is_archived:
+        detail = f'The harness "{harness.slug}" is archived. Take it back into use before you change it.'
+        raise Conflict(detail, code="archived")
+
+
+def draft_audit(
+    draft: HarnessDraft,
+    action: str,
+    acting_user: AbstractUser | None,
+    *,
+    before: JsonObject | None = None,
+    after: JsonObject | None = None,
+    reason: str = "",
+) -> None:
+    """One audit entry about a draft, which is a part of its harness."""
+    audit_record(
+        action=action,
+        acting_user=acting_user,
+        object_type="draft",
+        object_id=draft.pk,
+        object_label=f"{draft.harness.slug}: {draft.name}",
+        parent=("harness", draft.harness_id),
+        before=before,
+        after=after,
+        reason=reason,
+    )
+
+
+def _begins_editing(draft: HarnessDraft, acting_user: AbstractUser | None) -> bool:
+    """Whether a save is the first one of a spell of editing: after the opening, after somebody else's, after a pause."""
+    is_same_person = draft.updated_by_id == _key(acting_user) and draft.updated_by_name == actor_name(acting_user)
+    return draft.revision == 1 or not is_same_person or timezone.now() - draft.updated_at > EDITING_PAUSE
+
+
+def _keep_revision(draft: HarnessDraft) -> None:
+    DraftRevision.objects.create(
+        draft=draft,
+        revision=draft.revision,
+        document=draft.document,
+        spec_hash=draft.spec_hash,
+        author_id=draft.updated_by_id,
+        author_name=draft.updated_by_name,
+    )
+    DraftRevision.objects.filter(draft=draft, revision__lte=draft.revision - MAX_REVISIONS_KEPT).delete()
+
+
+def _stored_text(spec: HarnessSpec) -> str:
+    text = document_text(spec)
+    size = len(text.encode())
+    if size > MAX_JSON_BYTES:
+        raise TooLarge(
+            f"The harness is {size:,} bytes of JSON with everything written out; the limit is {MAX_JSON_BYTES:,}. "
+            "Shorten its texts or split it."
+        )
+    return text
+
+
+def _key(acting_user: AbstractUser | None) -> int | None:
+    return acting_user.pk if acting_user else None
