@@ -52,7 +52,7 @@ class Review(models.Model):
 
 
 class ReviewDecision(models.Model):
-    """One person's verdict on one version under review. Never changed: a later one is another row."""
+    """One person's verdict on one version under review. Never changed: a later one is another row, and their last one counts."""
 
     class Verdict(models.TextChoices):
         APPROVE = "approve", "Approve"
@@ -69,7 +69,9 @@ class ReviewDecision(models.Model):
     class Meta:
         ordering = ["id"]
         constraints = [
-            models.UniqueConstraint(fields=["review", "version", "reviewer"], name="review_one_decision_each"),
+            models.UniqueConstraint(
+                fields=["review", "version", "reviewer", "verdict"], name="review_one_decision_each"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -24,6 +24,7 @@ from harnesses.formats.detect import import_upload
 from harnesses.formats.outcome import FormatError, ImportResult
 from harnesses.models import Harness, HarnessMember, HarnessVersion
 from harnesses.selectors import SLUG_PATTERN, catalogue_for, spec_findings, version_spec
+from harnesses.services.reviews import review_follow_commit
 from ledger.errors import Conflict, FieldError, Invalid
 from ledger.services import actor_name, audit_record, checked_text
 
@@ -123,7 +124,7 @@ def harness_commit(
         raise InvalidHarness(findings)
     with transaction.atomic():
         locked = Harness.objects.select_for_update(no_key=True).get(pk=harness.pk)
-        _refuse_archived(locked)
+        refuse_archived(locked)
         newest = locked.versions.select_related("harness").order_by("-number").first()
         if newest is not None and newest.spec_hash == spec.spec_hash:
             return CommitResult(version=newest, is_new=False, findings=findings)
@@ -152,6 +153,7 @@ def harness_commit(
             before={"number": newest.number, "spec_hash": newest.spec_hash} if newest else None,
             after={"number": version.number, "spec_hash": version.spec_hash, "source": source},
         )
+        review_follow_commit(version=version, acting_user=acting_user)
     harness.version_count = locked.version_count
     return CommitResult(version=version, is_new=True, findings=findings)
 
@@ -239,7 +241,8 @@ def harness_unarchive(*, harness: Harness, acting_user: AbstractUser | None, rea
     return locked
 
 
-def _refuse_archived(harness: Harness) -> None:
+def refuse_archived(harness: Harness) -> None:
+    """Raises Conflict for a harness that was put away. Ask it with the harness's row locked."""
     if harness.is_archived:
         detail = f'The harness "{harness.slug}" is archived. Take it back into use before you change it.'
         raise Conflict(detail, code="archived")
