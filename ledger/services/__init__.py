@@ -2,7 +2,7 @@
 
 from ledger.services.audit import MAX_REASON_CHARS, SYSTEM_ACTOR, actor_name, audit_record, checked_text
 from ledger.services.people import user_create, user_set_roles
-from ledger.services.teams import team_create, team_delete, team_update
+from ledger.services.teams import team_create, team_delete, team_hold, team_update
 from ledger.services.tokens import CreatedToken, token_create, token_revoke, token_touch
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "checked_text",
     "team_create",
     "team_delete",
+    "team_hold",
     "team_update",
     "token_create",
     "token_revoke",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from django.contrib.auth.models import AbstractUser
 from django.db import IntegrityError, transaction
@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from ledger import ports
 from ledger.core.roles import ROLE_TITLES, Permission, roles_with
 from ledger.core.text import SLUG_PATTERN
-from ledger.errors import Conflict, Denied, FieldError, Invalid
+from ledger.errors import Conflict, Denied, FieldError, Invalid, NotFound
 from ledger.models import Team, User
 from ledger.services.audit import audit_record, checked_text
 
@@ -42,9 +42,9 @@ def team_create(*, slug: str, name: str, members: Collection[str] = (), acting_u
 def team_update(
     *, team: Team, name: str | None = None, members: Collection[str] | None = None, acting_user: AbstractUser | None
 ) -> Team:
-    """Rename a team, or make it of exactly these people; what is None stays. Raises Invalid, Denied."""
+    """Rename a team, or make it of exactly these people; what is None stays. Raises Invalid, Denied, NotFound."""
     _require_manage(acting_user)
-    locked = Team.objects.select_for_update(no_key=True).get(pk=team.pk)
+    locked = team_hold(team=team)
     before: dict[str, object] = {}
     after: dict[str, object] = {}
     if name is not None:
@@ -65,9 +65,11 @@ def team_update(
 
 @transaction.atomic
 def team_delete(*, team: Team, acting_user: AbstractUser | None, reason: str = "") -> None:
-    """Remove a team. Raises Denied, and Conflict where it still has a role somewhere: nobody loses one unseen."""
+    """Remove a team. Raises Denied, NotFound, and Conflict where it still has a role somewhere: nobody loses one unseen."""
     _require_manage(acting_user)
-    locked = Team.objects.select_for_update().get(pk=team.pk)
+    locked = Team.objects.select_for_update().filter(pk=team.pk).first()
+    if locked is None:
+        raise NotFound(f"There is no team {team.slug!a}.")
     if uses := ports.team_uses(locked.pk):
         shown = ", ".join(uses[:5]) + (f" and {len(uses) - 5} more" if len(uses) > 5 else "")
         raise Conflict(
@@ -81,6 +83,14 @@ def team_delete(*, team: Team, acting_user: AbstractUser | None, reason: str = "
     }
     _audit(locked, "team.deleted", acting_user, before=before, reason=reason)
     locked.delete()
+
+
+def team_hold(*, team: Team) -> Team:
+    """Keep a team from being deleted until the transaction at work ends: for whoever gives it a role. Raises NotFound."""
+    held = Team.objects.select_for_update(no_key=True).filter(pk=team.pk).first()
+    if held is None:
+        raise NotFound(f"There is no team {team.slug!a}.")
+    return held
 
 
 def _require_manage(acting_user: AbstractUser | None) -> None:
@@ -108,8 +118,8 @@ def _people(usernames: Collection[str]) -> list[User]:
     return people
 
 
-def _names(people: Collection[User] | object) -> list[str]:
-    return [person.username for person in people]  # type: ignore[attr-defined]
+def _names(people: Iterable[User]) -> list[str]:
+    return [person.username for person in people]
 
 
 def _audit(
