@@ -143,7 +143,9 @@ CELERY_TASK_ROUTES = {
     "training.tasks.*": {"queue": "train"},
 }
 CELERY_BEAT_SCHEDULE = {
+    "sweep-idempotency-records": {"task": "ledger.tasks.sweep_idempotency_records", "schedule": 86_400.0},
     "probe-deployments": {"task": "inference.tasks.probe_deployments", "schedule": 10.0, "options": {"expires": 10}},
+    "run-due-releases": {"task": "harnesses.tasks.run_due_releases", "schedule": 15.0, "options": {"expires": 15}},
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(STATE_DIR / "celerybeat-schedule")
 
@@ -177,7 +179,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PARSER_CLASSES": ["ledger.api.parsers.StrictJSONParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "ledger.api.problems.problem_handler",
-    "DEFAULT_PAGINATION_CLASS": "ledger.api.pagination.BoundedPagination",
+    "DEFAULT_PAGINATION_CLASS": "ledger.api.pagination.CursorPages",
     "PAGE_SIZE": 50,
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
 }

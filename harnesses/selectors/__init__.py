@@ -27,6 +27,12 @@ from harnesses.selectors.labels import (
     last_move,
     resolve_label,
 )
+from harnesses.selectors.members import (
+    MEMBER_KINDS,
+    MemberKind,
+    member_get,
+    member_list,
+)
 from harnesses.selectors.releases import (
     coming_freezes,
     freeze_at,
@@ -84,12 +90,14 @@ from harnesses.selectors.versions import (
 
 __all__ = [
     "MAX_NUMBER",
+    "MEMBER_KINDS",
     "SLUG_PATTERN",
     "Approvals",
     "Comparison",
     "CountedPart",
     "DraftCheck",
     "LabelPreview",
+    "MemberKind",
     "RenderedVersion",
     "ReviewOptions",
     "ReviewProgress",
@@ -116,6 +124,8 @@ __all__ = [
     "label_moves",
     "label_preview",
     "last_move",
+    "member_get",
+    "member_list",
     "release_get",
     "release_list",
     "resolve_label",

@@ -13,6 +13,11 @@ from harnesses.services.labels import (
     label_remove,
     label_undo,
 )
+from harnesses.services.members import (
+    harness_update,
+    member_remove,
+    member_set,
+)
 from harnesses.services.releases import (
     freeze_cancel,
     freeze_create,
@@ -63,11 +68,14 @@ __all__ = [
     "harness_import",
     "harness_import_preview",
     "harness_unarchive",
+    "harness_update",
     "label_move",
     "label_protect",
     "label_remove",
     "label_undo",
     "may_freeze_all",
+    "member_remove",
+    "member_set",
     "release_cancel",
     "release_run_due",
     "release_schedule",
