@@ -103,6 +103,7 @@ export function bind(control, { store, kind, id, path, type = "input", read, wri
   const steps = parsePath(path);
   const current = () => getIn(store.get(kind, id), steps);
   write(current());
+  control.dataset.bound = "";
   control.disabled = store.isReadOnly && !("readOnly" in control && control.type !== "checkbox" && control.type !== "radio");
   if (store.isReadOnly && "readOnly" in control) control.readOnly = true;
   control.addEventListener(type, () => {
@@ -120,9 +121,21 @@ export function bind(control, { store, kind, id, path, type = "input", read, wri
 // What `read` gives back where the control holds nothing that can be stored (a number half typed): the document stays as it was.
 export const INVALID = Symbol("invalid");
 
+// Shows another text; in the field that has the focus, the caret goes behind what changed, as with a browser's own undo.
+export function setText(control, text) {
+  const old = control.value;
+  if (old === text) return;
+  control.value = text;
+  if (document.activeElement !== control || control.type === "number") return;
+  let same = 0;
+  while (same < Math.min(old.length, text.length) && old.at(-1 - same) === text.at(-1 - same)) same += 1;
+  const caret = text.length - same;
+  control.setSelectionRange(caret, caret);
+}
+
 // A line of text. `empty` is what an empty line stores (left out: an empty text). `type: "number"` stores numbers.
 export function textInput({ store, kind, id, path, empty = "", type = "text", min, max, step, placeholder, list, isMono, label }) {
-  const control = h("input", { type, min, max, step, placeholder, list, class: isMono ? "mono" : null, autocomplete: "off", spellcheck: !isMono });
+  const control = h("input", { type, min, max, step, placeholder, list, class: isMono ? "mono" : null, autocomplete: "off", spellcheck: isMono ? "false" : null });
   const read = () => {
     if (type !== "number") return control.value === "" ? empty : control.value;
     if (control.value === "") return empty === "" || !control.validity.valid ? INVALID : empty;
@@ -130,7 +143,8 @@ export function textInput({ store, kind, id, path, empty = "", type = "text", mi
   };
   const write = (value) => {
     const text = value === null || value === undefined ? "" : String(value);
-    if (control.value !== text && !(type === "number" && Number(control.value) === value && control.value !== "")) control.value = text;
+    const saysTheSame = type === "number" && control.value !== "" && Number(control.value) === value;
+    if (!saysTheSame) setText(control, text);
   };
   if (type === "number") control.addEventListener("blur", () => write(getIn(store.get(kind, id), path)));
   return bind(control, { store, kind, id, path, read, write, label });
@@ -138,14 +152,9 @@ export function textInput({ store, kind, id, path, empty = "", type = "text", mi
 
 // A text of several lines, as tall as what it holds (between `rows` and a screen).
 export function textArea({ store, kind, id, path, empty = "", rows = 3, placeholder, isMono, label }) {
-  const control = h("textarea", { rows, placeholder, class: isMono ? "mono grows" : "grows", spellcheck: !isMono });
+  const control = h("textarea", { rows, placeholder, class: isMono ? "mono grows" : "grows", spellcheck: isMono ? "false" : null });
   const read = () => (control.value === "" ? empty : control.value);
-  const write = (value) => {
-    const text = value ?? "";
-    if (control.value === text) return;
-    control.value = text;
-  };
-  return bind(control, { store, kind, id, path, read, write, label });
+  return bind(control, { store, kind, id, path, read, write: (value) => setText(control, value ?? ""), label });
 }
 
 // A choice. `options`: [[value, text], …] or [value, …]; values may be anything JSON, null included.

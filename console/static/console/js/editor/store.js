@@ -10,7 +10,8 @@ import { formatPath, getIn, parsePath, setIn } from "./paths.js";
 
 export { KINDS, LISTS };
 
-const COALESCE_MS = 2000;
+const COALESCE_MS = 1500;
+const MAX_STEP_MS = 8000;
 const MAX_HISTORY = 500;
 const NOTHING = { schema_version: 1, prompt: [], skills: [], tools: [], hooks: [], examples: [], runtime: {} };
 
@@ -153,11 +154,11 @@ export class Store extends EventTarget {
     if (!steps.length) return false;
     const last = this.undoList.at(-1);
     const now = performance.now();
-    if (coalesce && last?.coalesce === coalesce && now - last.at < COALESCE_MS) {
+    if (coalesce && last?.coalesce === coalesce && now - last.at < COALESCE_MS && now - last.since < MAX_STEP_MS) {
       last.steps = joined(last.steps, steps);
       last.at = now;
     } else {
-      this.undoList.push({ label, steps, coalesce, at: now });
+      this.undoList.push({ label, steps, coalesce, at: now, since: now });
       if (this.undoList.length > MAX_HISTORY) this.undoList.shift();
     }
     this.redoList = [];

@@ -1,0 +1,28 @@
+// Who else is editing this draft: told and asked every few seconds while the page is looked at.
+const EVERY_MS = 10_000;
+
+export class Presence {
+  constructor(store, sync, toolbar) {
+    Object.assign(this, { store, sync, toolbar });
+    document.addEventListener("visibilitychange", () => (document.hidden ? this.stop() : this.beat()));
+    window.addEventListener("pagehide", () => this.store.api.leave().catch(() => {}));
+    this.beat();
+  }
+
+  stop() {
+    clearTimeout(this.timer);
+  }
+
+  async beat() {
+    this.stop();
+    try {
+      const answer = this.store.isReadOnly ? { people: [] } : await this.store.api.presence();
+      const others = answer.people.filter((person) => !person.is_you);
+      this.toolbar.showPeople(others);
+      if (answer.revision === undefined ? others.length : answer.revision !== this.sync.revision) await this.sync.refresh();
+    } catch {
+      this.toolbar.showPeople([]); // saving tells of a lost connection or session; being seen is only a courtesy
+    }
+    if (!document.hidden) this.timer = setTimeout(() => this.beat(), EVERY_MS);
+  }
+}
