@@ -14,17 +14,18 @@ from harnesses.core.changes import Change, Kind, diff_json, kept_order
 from harnesses.core.spec import Example, HarnessSpec, Hook, PromptSection, RuntimeSettings, Skill, Tool
 from harnesses.core.tool_diff import diff_tools
 
-__all__ = ["Change", "HarnessDiff", "diff_specs"]
+__all__ = ["KINDS", "Change", "Component", "HarnessDiff", "component_name", "components_by_key", "diff_specs"]
 
-_Component = PromptSection | Skill | Tool | Hook | Example
+Component = PromptSection | Skill | Tool | Hook | Example
 _NAME_LENGTH = 40
-_KINDS: tuple[tuple[Kind, str], ...] = (
+KINDS: tuple[tuple[Kind, str], ...] = (
     ("prompt", "prompt"),
     ("skill", "skills"),
     ("tool", "tools"),
     ("hook", "hooks"),
     ("example", "examples"),
 )
+"""Each kind of component with the field of the specification that holds it, in the order of the format."""
 
 
 @dataclass(frozen=True)
@@ -41,13 +42,13 @@ class HarnessDiff:
 def diff_specs(old: HarnessSpec, new: HarnessSpec) -> HarnessDiff:
     """Every change that leads from `old` to `new`."""
     changes: list[Change] = []
-    for kind, field in _KINDS:
+    for kind, field in KINDS:
         changes.extend(_diff_components(kind, getattr(old, field), getattr(new, field)))
     changes.extend(_diff_runtime(old.runtime, new.runtime))
     return HarnessDiff(tuple(changes))
 
 
-def component_name(component: _Component) -> str:
+def component_name(component: Component) -> str:
     """What people call a component: its name, the title of a prompt section, or how the comment of an example begins."""
     if isinstance(component, Example):
         comment = " ".join(component.comment.split())
@@ -55,8 +56,8 @@ def component_name(component: _Component) -> str:
     return component.title if isinstance(component, PromptSection) else component.name
 
 
-def _diff_components(kind: Kind, old: Sequence[_Component], new: Sequence[_Component]) -> list[Change]:
-    old_by_key, new_by_key = _by_key(old), _by_key(new)
+def _diff_components(kind: Kind, old: Sequence[Component], new: Sequence[Component]) -> list[Change]:
+    old_by_key, new_by_key = components_by_key(old), components_by_key(new)
     changes: list[Change] = []
     for key, component in old_by_key.items():
         if key not in new_by_key:
@@ -75,9 +76,9 @@ def _diff_components(kind: Kind, old: Sequence[_Component], new: Sequence[_Compo
     return changes
 
 
-def _by_key(components: Sequence[_Component]) -> dict[str, _Component]:
+def components_by_key(components: Sequence[Component]) -> dict[str, Component]:
     """Components by id. An id used twice, which validation reports, gets a number so that nothing is lost from sight."""
-    result: dict[str, _Component] = {}
+    result: dict[str, Component] = {}
     for component in components:
         key, number = component.id, 2
         while key in result:
@@ -86,7 +87,7 @@ def _by_key(components: Sequence[_Component]) -> dict[str, _Component]:
     return result
 
 
-def _diff_component(kind: Kind, old: _Component, new: _Component) -> list[Change]:
+def _diff_component(kind: Kind, old: Component, new: Component) -> list[Change]:
     if isinstance(old, Tool) and isinstance(new, Tool):
         return diff_tools(old, new)
     old_name, new_name = component_name(old), component_name(new)

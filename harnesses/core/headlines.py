@@ -58,10 +58,11 @@ def headline(change: Change, judgement: Judgement) -> str:
     """What changed, from what to what where that fits a line, and in brackets the family and the verdict."""
     verdict = VERDICT_WORDS[judgement.preserving]
     family = f"{judgement.family}, {verdict}" if judgement.family else verdict
-    return f"{_what(change)} ({family})"
+    return f"{change_words(change)} ({family})"
 
 
-def _what(change: Change) -> str:
+def change_words(change: Change) -> str:
+    """What changed, from what to what where that fits a line, without a verdict."""
     kind, name = _KIND_WORDS[change.kind], change.component_name
     if change.action == "renamed" and change.field in ("name", "title"):
         return f"{kind} {'retitled' if change.field == 'title' else 'renamed'}: {change.before} → {change.after}"

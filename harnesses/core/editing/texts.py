@@ -1,0 +1,142 @@
+"""Every text of a harness that people write and a model reads, with the place where it stands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from harnesses.core.changes import Kind
+from harnesses.core.diff import KINDS
+from harnesses.core.fieldpaths import FieldPath, format_path
+from harnesses.core.jsonvalues import JsonObject, JsonValue
+
+_PLACEHOLDER: Final = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", re.DOTALL)
+_TEMPLATE_FIELDS: Final = frozenset({
+    ("prompt", "body"), ("skill", "body"), ("hook", "action.text"), ("hook", "action.reason"),
+    ("hook", "action.replacement"), ("hook", "action.message"),
+})  # fmt: skip
+_SCHEMA_TEXTS: Final = frozenset({"description", "title"})
+_MAX_EXCERPT: Final = 160
+
+
+@dataclass(frozen=True)
+class TextField:
+    """One text of one component. `put` stores another in its place, in the document that was walked.
+
+    `is_name`: what the component is called. `is_template`: placeholders in it are filled in.
+    """
+
+    kind: Kind
+    component_id: str
+    component_name: str
+    path: FieldPath
+    text: str
+    put: Callable[[str], None]
+    is_name: bool = False
+
+    @property
+    def field(self) -> str:
+        return format_path(self.path)
+
+    @property
+    def is_template(self) -> bool:
+        return (self.kind, self.field) in _TEMPLATE_FIELDS
+
+
+def text_fields(document: JsonObject) -> Iterator[TextField]:
+    """The texts of a harness's document, component by component in the order of the format."""
+    for kind, field in KINDS:
+        for component in document[field]:
+            name = str(component.get("title" if kind == "prompt" else "name") or component.get("comment") or "")
+            for path, owner, key in _places(kind, component):
+                is_name = path in (("name",), ("title",)) and (kind != "tool" or path == ("name",))
+                yield _field(kind, str(component["id"]), " ".join(name.split())[:60], path, owner, key, is_name)
+    runtime = document["runtime"]
+    yield _field("runtime", "runtime", "runtime", ("fallback_reply",), runtime, "fallback_reply", False)
+
+
+def _field(
+    kind: Kind, component_id: str, name: str, path: FieldPath, owner: JsonValue, key: str | int, is_name: bool
+) -> TextField:
+    def put(text: str) -> None:
+        owner[key] = text
+
+    return TextField(kind, component_id, name, path, owner[key], put, is_name)
+
+
+_Place = tuple[FieldPath, JsonValue, str | int]
+
+
+def _places(kind: Kind, component: JsonObject) -> Iterator[_Place]:
+    fields = {
+        "prompt": ("title", "body"),
+        "skill": ("name", "description", "body"),
+        "tool": ("name", "title", "description"),
+        "hook": ("name",),
+        "example": ("comment", "reply"),
+    }
+    for field in fields[kind]:
+        yield (field,), component, field
+    if kind == "tool":
+        for name in ("input_schema", "output_schema"):
+            yield from _schema_places((name,), component.get(name))
+    elif kind == "hook":
+        yield from _hook_places(component)
+
+
+def _schema_places(path: FieldPath, schema: JsonValue) -> Iterator[_Place]:
+    """The descriptions in a schema, however deep; not the values that it allows."""
+    if isinstance(schema, list):
+        for index, item in enumerate(schema):
+            yield from _schema_places((*path, index), item)
+    if not isinstance(schema, dict):
+        return
+    for key, value in schema.items():
+        inner = (*path, key)
+        if isinstance(value, str) and key in _SCHEMA_TEXTS and path[-1] != "properties":
+            yield inner, schema, key
+        elif key not in ("const", "enum", "default", "examples", "required"):
+            yield from _schema_places(inner, value)
+
+
+def _hook_places(hook: JsonObject) -> Iterator[_Place]:
+    action = hook["action"]
+    for field in ("text", "reason", "replacement", "message"):
+        if action.get(field):
+            yield ("action", field), action, field
+    for index in range(len(action.get("phrases", ()))):
+        yield ("action", "phrases", index), action["phrases"], index
+    for number, condition in enumerate(hook["when"]):
+        values = condition["values"]
+        for index in (index for index, value in enumerate(values) if isinstance(value, str)):
+            yield ("when", number, "values", index), values, index
+
+
+def placeholder_spans(text: str) -> list[tuple[int, int]]:
+    """Where a template's placeholders, tags and comments stand."""
+    return [match.span() for match in _PLACEHOLDER.finditer(text)]
+
+
+def is_within(spans: list[tuple[int, int]], start: int, end: int) -> bool:
+    """Whether `start` to `end` touches one of the spans."""
+    return any(start < span_end and span_start < end for span_start, span_end in spans)
+
+
+def line_number(text: str, position: int) -> int:
+    """The number, from 1, of the line that holds a position."""
+    return text.count("\n", 0, position) + 1
+
+
+def excerpt(text: str, position: int) -> str:
+    """The line around a position, cut to a readable length."""
+    start = text.rfind("\n", 0, position) + 1
+    end = text.find("\n", position)
+    line = text[start : end if end >= 0 else len(text)]
+    before = position - start
+    if len(line) <= _MAX_EXCERPT:
+        return line.strip()
+    first = max(0, before - _MAX_EXCERPT // 3)
+    cut = line[first : first + _MAX_EXCERPT].strip()
+    return f"{'…' if first else ''}{cut}{'…' if first + _MAX_EXCERPT < len(line) else ''}"
