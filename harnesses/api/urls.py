@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from django.urls import re_path
 
-from harnesses.api import drafts, views
+from harnesses.api import drafts, examples, members, reviews, views
 
 app_name = "harnesses_api"
 
 _HARNESS = r"^harnesses/(?P<slug>[^/]+)"
 _VERSION = rf"{_HARNESS}/versions/(?P<number>[^/]+)"
 _DRAFT = rf"{_HARNESS}/drafts/(?P<draft_id>[^/]+)"
+_REVIEW = r"^reviews/(?P<review_id>[^/]+)"
+_THREAD = rf"{_REVIEW}/threads/(?P<thread_id>[^/]+)"
 
 urlpatterns = [
     re_path(r"^harnesses/?$", views.HarnessListView.as_view(), name="harnesses"),
@@ -21,8 +23,26 @@ urlpatterns = [
     re_path(rf"{_HARNESS}/import/?$", views.ImportView.as_view(), name="import"),
     re_path(rf"{_HARNESS}/import/preview/?$", views.ImportPreviewView.as_view(), name="import-preview"),
     re_path(rf"{_HARNESS}/compare/?$", views.CompareView.as_view(), name="compare"),
+    re_path(rf"{_HARNESS}/archive/?$", members.ArchiveView.as_view(), name="archive"),
+    re_path(rf"{_HARNESS}/unarchive/?$", members.UnarchiveView.as_view(), name="unarchive"),
+    re_path(rf"{_HARNESS}/members/?$", members.MemberListView.as_view(), name="members"),
+    re_path(
+        rf"{_HARNESS}/members/(?P<kind>user|team)/(?P<name>[^/]+)/?$", members.MemberView.as_view(), name="member"
+    ),
     re_path(rf"{_HARNESS}/drafts/?$", drafts.DraftListView.as_view(), name="drafts"),
     re_path(rf"{_DRAFT}/?$", drafts.DraftView.as_view(), name="draft"),
     re_path(rf"{_DRAFT}/check/?$", drafts.DraftCheckView.as_view(), name="draft-check"),
+    re_path(rf"{_DRAFT}/example-result/?$", examples.ExampleResultView.as_view(), name="draft-example-result"),
     re_path(rf"{_DRAFT}/prompt/?$", drafts.DraftPromptView.as_view(), name="draft-prompt"),
+    re_path(rf"{_HARNESS}/reviews/?$", reviews.HarnessReviewListView.as_view(), name="harness-reviews"),
+    re_path(rf"{_HARNESS}/reviewers/?$", reviews.ReviewersView.as_view(), name="reviewers"),
+    re_path(r"^reviews/?$", reviews.ReviewListView.as_view(), name="reviews"),
+    re_path(rf"{_REVIEW}/?$", reviews.ReviewView.as_view(), name="review"),
+    re_path(rf"{_REVIEW}/decisions/?$", reviews.DecisionView.as_view(), name="review-decisions"),
+    re_path(rf"{_REVIEW}/withdraw/?$", reviews.WithdrawView.as_view(), name="review-withdraw"),
+    re_path(rf"{_REVIEW}/renew/?$", reviews.RenewView.as_view(), name="review-renew"),
+    re_path(rf"{_REVIEW}/threads/?$", reviews.ThreadListView.as_view(), name="review-threads"),
+    re_path(rf"{_THREAD}/comments/?$", reviews.CommentView.as_view(), name="review-comments"),
+    re_path(rf"{_THREAD}/resolve/?$", reviews.ResolveView.as_view(), name="review-resolve"),
+    re_path(rf"{_THREAD}/reopen/?$", reviews.ReopenView.as_view(), name="review-reopen"),
 ]
