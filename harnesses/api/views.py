@@ -46,6 +46,7 @@ from harnesses.services import (
     harness_import_preview,
 )
 from ledger.api.authentication import calling_user
+from ledger.api.idempotency import idempotent
 from ledger.api.parsers import RawBodyParser
 from ledger.core.tokens import Scope
 from ledger.errors import Invalid
@@ -85,6 +86,7 @@ class HarnessListView(generics.ListAPIView[Harness]):
         return policy.visible_harnesses(calling_user(self.request), harnesses)
 
     @extend_schema(summary="Make a harness", request=HarnessCreateSerializer, responses={201: HarnessSerializer})
+    @idempotent
     def post(self, request: Request) -> Response:
         serializer = HarnessCreateSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
@@ -119,6 +121,7 @@ class VersionListView(generics.ListAPIView[HarnessVersion]):
         request=CommitSerializer,
         responses={201: CommitResultSerializer, 200: CommitResultSerializer},
     )
+    @idempotent
     def post(self, request: Request, slug: str) -> Response:
         harness = policy.harness_for(calling_user(request), slug, HarnessAction.EDIT)
         serializer = CommitSerializer(data=request.data)
@@ -177,6 +180,7 @@ class ImportView(APIView):
         request=_UPLOAD_BODY,
         responses={201: ImportOutcomeSerializer, 200: ImportOutcomeSerializer},
     )
+    @idempotent
     def post(self, request: Request, slug: str) -> Response:
         harness = policy.harness_for(calling_user(request), slug, HarnessAction.EDIT)
         upload = read_upload(request)

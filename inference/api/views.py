@@ -31,12 +31,12 @@ from inference.api.streaming import EventStreamRenderer, stream_turn
 from inference.models import Turn
 from inference.selectors import session_get, session_list, turn_get, turn_list
 from inference.services import session_close, session_start, turn_take
-from ledger.api.pagination import BoundedPagination
+from ledger.api.idempotency import idempotent
+from ledger.api.pagination import PAGE_PARAMETERS, paged
 from ledger.core.tokens import Scope
 from ledger.errors import NotFound
 
 READ, WRITE = [Scope.SESSIONS_READ], [Scope.SESSIONS_WRITE]
-_PAGE = [OpenApiParameter("limit", int), OpenApiParameter("offset", int)]
 _STREAM = OpenApiParameter(
     "stream", bool, description="true: answer with server-sent events, as for that Accept header."
 )
@@ -61,16 +61,15 @@ class SessionListView(APIView):
 
     @extend_schema(
         summary="List sessions",
-        parameters=[*_PAGE, OpenApiParameter("harness", str)],
+        parameters=[*PAGE_PARAMETERS, OpenApiParameter("harness", str)],
         responses=SessionSerializer(many=True),
     )
     def get(self, request: Request) -> Response:
         sessions = session_list(harness_slug=request.query_params.get("harness"))
-        paginator = BoundedPagination()
-        page = paginator.paginate_queryset(sessions, request, view=self)
-        return paginator.get_paginated_response([session_document(session) for session in page or ()])
+        return paged(request, self, sessions, session_document)
 
     @extend_schema(summary="Start a session", request=SessionCreateSerializer, responses={201: SessionSerializer})
+    @idempotent
     def post(self, request: Request) -> Response:
         serializer = SessionCreateSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
@@ -117,15 +116,15 @@ class TurnListView(AsyncAPIView):
     def get_renderers(self) -> list[BaseRenderer]:
         return [JSONRenderer(), EventStreamRenderer()] if self.request.method == "POST" else [JSONRenderer()]
 
-    @extend_schema(summary="List the turns of a session", parameters=_PAGE, responses=TurnSerializer(many=True))
+    @extend_schema(
+        summary="List the turns of a session", parameters=PAGE_PARAMETERS, responses=TurnSerializer(many=True)
+    )
     async def get(self, request: Request, session_id: str) -> Response:
         return await sync_to_async(self._list)(request, _uuid(session_id))
 
     def _list(self, request: Request, session_id: UUID) -> Response:
         session = session_get(session_id)
-        paginator = BoundedPagination()
-        page = paginator.paginate_queryset(turn_list(session_id), request, view=self)
-        return paginator.get_paginated_response([turn_document(turn, session) for turn in page or ()])
+        return paged(request, self, turn_list(session_id), lambda turn: turn_document(turn, session))
 
     @extend_schema(
         summary="Take a turn",

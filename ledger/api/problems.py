@@ -101,7 +101,8 @@ def problem_of(exc: Exception) -> Problem:
     """The problem that an exception amounts to."""
     if isinstance(exc, TackroomError):
         extra = getattr(exc, "problem_members", {})
-        return Problem(exc.status, exc.code, exc.title, exc.detail, exc.field_errors, extra)
+        headers = getattr(exc, "headers", {})
+        return Problem(exc.status, exc.code, exc.title, exc.detail, exc.field_errors, extra, headers)
     if isinstance(exc, exceptions.ValidationError):
         errors = tuple(_flatten(exc.detail))
         detail = "; ".join(f"{error.field}: {error.message}" if error.field else error.message for error in errors[:5])

@@ -47,10 +47,10 @@ def _assert_problem(response, status, code=None):
 
 def test_harnesses_are_listed_in_pages(api, harness):
     body = api.get(f"{BASE}/?search=knits&limit=1").json()
-    assert (body["count"], body["results"][0]["slug"], body["results"][0]["version_count"]) == (1, "autumn", 1)
+    assert (body["next"], body["results"][0]["slug"], body["results"][0]["version_count"]) == (None, "autumn", 1)
 
 
-@pytest.mark.parametrize("query", ["limit=99999999999999999999", "offset=99999999999999999999", "limit=-1&offset=x"])
+@pytest.mark.parametrize("query", ["limit=99999999999999999999", "limit=-1", "limit=x"])
 def test_odd_pages_are_no_error(api, harness, query):
     assert api.get(f"{BASE}/?{query}").status_code == 200
 

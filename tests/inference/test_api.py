@@ -62,7 +62,7 @@ async def test_a_session_names_what_answers_in_it(caller: Caller, bench: Bench):
         assert (await caller.get(path)).json() == body
     again = await caller.post("sessions", {"harness": HARNESS, "room": body["room"]})
     assert again.json()["room"] == body["room"]
-    assert (await caller.get("sessions")).json()["count"] == 2
+    assert len((await caller.get("sessions")).json()["results"]) == 2
 
 
 async def test_a_turn_comes_back_with_actions_timings_and_what_answered(caller: Caller, bench: Bench):
@@ -202,7 +202,7 @@ async def test_turns_refuse_bad_bodies(caller: Caller):
     for body in ({"comment": "x" * 2_001}, {"comment": ""}, {"comment": "x", "viewer": "two\nlines"}):
         assert (await caller.post(path, body)).status_code == 422, body
     assert (await caller.post(path, {"comment": "x"}, Idempotency_Key="k" * 201)).status_code == 422
-    assert (await caller.get(f"{path}/")).json()["count"] == 0
+    assert (await caller.get(f"{path}/")).json()["results"] == []
 
 
 async def test_a_closed_session_takes_no_turns(caller: Caller):
