@@ -10,6 +10,7 @@ from console import presenters
 from console.presenters import Badge
 from console.trace_steps import TraceView, trace_view
 from harnesses import selectors as harness_selectors
+from harnesses.selectors.drafts import draft_get
 from inference import selectors
 from livestream.world import world_named
 
@@ -58,15 +59,28 @@ def _label(slug: str, number: int, message: str) -> str:
     return f"{slug} v{number}: {message[:50]}" if message else f"{slug} v{number}"
 
 
+def draft_choice(slug: str, draft_id: str) -> list[tuple[str, list[tuple[str, str]]]]:
+    """The draft that the address names, as the first choice; nothing where it names none. Raises NotFound."""
+    if not (slug and draft_id.isascii() and draft_id.isdigit()):
+        return []
+    draft = draft_get(harness_selectors.harness_get(slug), int(draft_id))
+    label = f"{slug} draft r{draft.revision}: {draft.name[:50]}"
+    return [("Draft", [(f"{slug}@draft:{draft.pk}", label)])]
+
+
 def checkpoint_choices() -> list[tuple[str, str]]:
     """The checkpoints that a deployment serves."""
     return [(item.name, item.name) for item in selectors.served_checkpoints()]
 
 
-def split_version(value: str) -> tuple[str, int]:
-    """`slug@number` in two. Only for values that the form has checked."""
-    slug, _, number = value.rpartition("@")
-    return slug, int(number)
+def split_choice(value: str) -> dict[str, Any]:
+    """`slug@number` or `slug@draft:id` as arguments of `session_start`. Only for values that the form has checked."""
+    slug, _, which = value.rpartition("@")
+    kind, _, draft_id = which.partition(":")
+    return {
+        "harness_slug": slug,
+        **({"draft_id": int(draft_id)} if kind == "draft" else {"version_number": int(which)}),
+    }
 
 
 def room_of(session: Any) -> dict[str, Any]:

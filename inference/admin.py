@@ -35,7 +35,7 @@ class DeploymentAdmin(ReadOnlyAdmin):
 
 @admin.register(Session)
 class SessionAdmin(ReadOnlyAdmin):
-    list_display = ["id", "harness_version", "checkpoint", "turn_count", "created_at", "closed_at"]
+    list_display = ["id", "harness_label", "checkpoint", "turn_count", "created_at", "closed_at"]
 
 
 @admin.register(Turn)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from typing import Any
 
 from django.conf import settings
 from django.db import models
@@ -83,16 +84,21 @@ class Deployment(models.Model):
 
 
 class Session(models.Model):
-    """A viewer's talk with one harness version on one checkpoint in one room.
+    """A viewer's talk with one harness version, or one state of a draft, on one checkpoint in one room.
 
+    A session on a draft keeps that state for itself (`draft_document`, saved as `draft_revision`): the draft goes on.
     `room_state` and `conversation` are what the next turn starts from. `lease_token` is held by the turn that is running
     now, until `lease_expires_at` at the latest, so that turns of one session follow one another.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     harness_version = models.ForeignKey(
-        "harnesses.HarnessVersion", on_delete=models.PROTECT, related_name="inference_sessions"
+        "harnesses.HarnessVersion", null=True, on_delete=models.PROTECT, related_name="inference_sessions"
     )
+    draft = models.ForeignKey("harnesses.HarnessDraft", null=True, on_delete=models.PROTECT, related_name="+")
+    draft_revision = models.PositiveIntegerField(null=True)
+    draft_document = models.TextField(blank=True, default="")
+    draft_hash = models.CharField(max_length=64, blank=True, default="")
     deployment = models.ForeignKey(Deployment, on_delete=models.PROTECT, related_name="sessions")
     checkpoint = models.ForeignKey(Checkpoint, on_delete=models.PROTECT, related_name="sessions")
     world = models.CharField(max_length=64)
@@ -113,9 +119,30 @@ class Session(models.Model):
     class Meta:
         ordering = ["-created_at"]
         indexes = [models.Index(fields=["-created_at"], name="session_newest")]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(harness_version__isnull=False, draft__isnull=True)
+                | models.Q(harness_version__isnull=True, draft__isnull=False, draft_revision__isnull=False),
+                name="session_version_or_draft",
+            )
+        ]
 
     def __str__(self) -> str:
         return str(self.id)
+
+    @property
+    def harness(self) -> Any:
+        """The harness that answers."""
+        holder = self.harness_version or self.draft
+        assert holder is not None  # The database sees to it.
+        return holder.harness
+
+    @property
+    def harness_label(self) -> str:
+        """What answers, in words: "demo-shop v3", or "demo-shop draft r12"."""
+        if self.harness_version is not None:
+            return f"{self.harness.slug} v{self.harness_version.number}"
+        return f"{self.harness.slug} draft r{self.draft_revision}"
 
 
 class Turn(models.Model):

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
 from harnesses.contracts import ModelRef
+from harnesses.core.jsonvalues import parse_json
+from harnesses.core.parsing import spec_from_document
+from harnesses.core.spec import HarnessSpec
 from harnesses.ports import TokenCounter, estimate_tokens
 from inference.core.tokens import TokenizerError, counter_for
 from inference.models import Checkpoint, Deployment, Session, Turn
 from ledger.errors import Conflict, NotFound
+
+_RUNS_ON = ("harness_version__harness", "draft__harness", "checkpoint", "deployment")
+_LONG = ("draft_document", "draft__document", "harness_version__document")
+"""Texts of up to megabytes that no list and no page of a session shows."""
 
 
 def checkpoint_list() -> QuerySet[Checkpoint]:
@@ -56,8 +64,17 @@ def model_ref(deployment: Deployment) -> ModelRef:
 
 def session_list(*, harness_slug: str | None = None) -> QuerySet[Session]:
     """Sessions, newest first, with what they ran on; of one harness or of all."""
-    sessions = Session.objects.select_related("harness_version__harness", "checkpoint", "deployment", "created_by")
-    return sessions if harness_slug is None else sessions.filter(harness_version__harness__slug=harness_slug)
+    sessions = Session.objects.select_related(*_RUNS_ON, "created_by").defer(*_LONG)
+    if harness_slug is None:
+        return sessions
+    return sessions.filter(Q(harness_version__harness__slug=harness_slug) | Q(draft__harness__slug=harness_slug))
+
+
+@lru_cache(maxsize=64)
+def session_draft_spec(session_id: UUID) -> HarnessSpec:
+    """The harness of a session on a draft, remembered: it never changes while the session lives."""
+    document = Session.objects.values_list("draft_document", flat=True).get(pk=session_id)
+    return spec_from_document(parse_json(document))
 
 
 def session_get(session_id: UUID) -> Session:
@@ -76,8 +93,8 @@ def turn_list(session_id: UUID) -> QuerySet[Turn]:
 
 def turn_get(session_id: UUID, number: int) -> Turn:
     """One turn with its session and what it ran on. Raises NotFound."""
-    turns = Turn.objects.select_related(
-        "session__harness_version__harness", "session__checkpoint", "session__deployment"
+    turns = Turn.objects.select_related(*(f"session__{name}" for name in _RUNS_ON)).defer(
+        *(f"session__{name}" for name in _LONG)
     )
     turn = turns.filter(Q(session_id=session_id, number=number)).first() if 0 < number < 2**31 else None
     if turn is None:

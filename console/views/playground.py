@@ -26,8 +26,11 @@ SESSIONS_SHOWN = 15
 @page(Permission.USE_PLAYGROUND)
 def playground(request: SignedInRequest) -> HttpResponse:
     """Choose what to talk to, or go on with an earlier session."""
-    versions, checkpoints = pages.version_choices(), pages.checkpoint_choices()
-    initial = {"version": f"{request.GET.get('harness', '')}@{request.GET.get('version', '')}"}
+    slug, draft_id = request.GET.get("harness", ""), request.GET.get("draft", "")
+    drafts = pages.draft_choice(slug, draft_id)
+    versions, checkpoints = [*drafts, *pages.version_choices()], pages.checkpoint_choices()
+    chosen = f"draft:{draft_id}" if drafts else request.GET.get("version", "")
+    initial = {"version": f"{slug}@{chosen}"}
     form = StartForm(request.POST or None, versions=versions, checkpoints=checkpoints, initial=initial)
     if request.method == "POST" and form.is_valid():
         try:
@@ -47,10 +50,8 @@ def playground(request: SignedInRequest) -> HttpResponse:
 def _start(request: SignedInRequest, chosen: dict[str, Any]) -> HttpResponse:
     ids = []
     for value in filter(None, (chosen["version"], chosen["other"])):
-        slug, number = pages.split_version(value)
         session = services.session_start(
-            harness_slug=slug,
-            version_number=number,
+            **pages.split_choice(value),
             checkpoint_name=chosen["checkpoint"],
             viewer=chosen["viewer"],
             seed=chosen["seed"],

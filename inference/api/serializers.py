@@ -60,10 +60,10 @@ def _json_type(value: Any) -> str:
 
 @extend_schema_serializer(
     examples=[
-        OpenApiExample("Newest version, fresh room", {"harness": "demo-host", "viewer": "mia"}, request_only=True),
+        OpenApiExample("Newest version, fresh room", {"harness": "demo-shop", "viewer": "mia"}, request_only=True),
         OpenApiExample(
             "Everything chosen",
-            {"harness": "demo-host", "version": 2, "checkpoint": "smollm2-135m", "viewer": "mia", "seed": 7},
+            {"harness": "demo-shop", "version": 2, "checkpoint": "SmolLM2-135M-Instruct", "viewer": "mia", "seed": 7},
             request_only=True,
         ),
     ]
@@ -73,6 +73,9 @@ class SessionCreateSerializer(StrictSerializer):
 
     harness = TextField(help_text="Slug of the harness.")
     version = WholeNumberField(required=False, min_value=1, max_value=MAX_NUMBER)
+    draft = WholeNumberField(
+        required=False, min_value=1, max_value=2**63 - 1, help_text="A draft instead of a version, as it is saved now."
+    )
     checkpoint = TextField(required=False, help_text="Name of a deployed checkpoint.")
     viewer = TextField(required=False, help_text="Name of the viewer, 1 to 80 characters.")
     seed = WholeNumberField(required=False, min_value=0, max_value=MAX_SEED, help_text="Draws the room.")
@@ -80,10 +83,12 @@ class SessionCreateSerializer(StrictSerializer):
 
 
 class HarnessRefSerializer(serializers.Serializer[Any]):
-    """The harness version that answers."""
+    """The harness version that answers; or (`version` null) the draft, as it was when the session began."""
 
     slug = serializers.CharField()
-    version = serializers.IntegerField()
+    version = serializers.IntegerField(allow_null=True)
+    draft = serializers.IntegerField(allow_null=True)
+    draft_revision = serializers.IntegerField(allow_null=True)
     hash = serializers.CharField(help_text="SHA-256 of the harness: its identity.")
 
 
@@ -168,8 +173,8 @@ _TURN_EXAMPLE = {
     "is_fallback": False,
     "stop_reason": "reply",
     "actions": [],
-    "harness": {"slug": "demo-host", "version": 2, "hash": "9f2c…"},
-    "checkpoint": "smollm2-135m",
+    "harness": {"slug": "demo-shop", "version": 2, "draft": None, "draft_revision": None, "hash": "9f2c…"},
+    "checkpoint": "SmolLM2-135M-Instruct",
     "timings": {
         "total_ms": 1240.5,
         "engine_ms": 1229.1,
@@ -221,9 +226,15 @@ class TurnDetailSerializer(TurnSerializer):
 
 
 def harness_document(session: Session) -> dict[str, Any]:
-    """The harness version of a session as the API names it."""
+    """The harness version of a session, or its draft, as the API names it."""
     version = session.harness_version
-    return {"slug": version.harness.slug, "version": version.number, "hash": version.spec_hash}
+    return {
+        "slug": session.harness.slug,
+        "version": version.number if version else None,
+        "draft": session.draft_id,
+        "draft_revision": session.draft_revision,
+        "hash": version.spec_hash if version else session.draft_hash,
+    }
 
 
 def session_document(session: Session) -> dict[str, Any]:

@@ -11,9 +11,12 @@ from django.db import transaction
 from django.utils import timezone
 from pydantic import ValidationError
 
+from harnesses import policy
 from harnesses.core.jsonvalues import JsonObject
+from harnesses.core.membership import HarnessAction
 from harnesses.runtime.trace import Conversation
 from harnesses.selectors import version_get
+from harnesses.selectors.drafts import draft_get
 from inference.core.cleaning import storable
 from inference.models import Session
 from inference.selectors import deployment_for
@@ -32,25 +35,30 @@ def session_start(
     *,
     harness_slug: str,
     version_number: int | None = None,
+    draft_id: int | None = None,
     checkpoint_name: str | None = None,
     viewer: str = "viewer",
     room: JsonObject | None = None,
     seed: int | None = None,
     acting_user: AbstractUser,
 ) -> Session:
-    """Open a session of a harness version (None: the newest) on a checkpoint (None: the default deployment's).
+    """Open a session of a harness version (None: the newest), or of a draft as it is saved now, on a checkpoint.
 
+    Without a checkpoint it is the default deployment's.
     The room is `room`, a state as its world stores it, or a fresh one for `seed` (0 where neither is given). Raises NotFound,
     Invalid, Conflict.
     """
-    version = version_get(harness_slug, version_number)
-    if version.harness.archived_at is not None:
+    if draft_id is not None and version_number is not None:
+        raise Invalid.field("draft", "A session runs on a version or on a draft.", "Give either version or draft.")
+    harness = policy.harness_for(acting_user, harness_slug, HarnessAction.PLAY)
+    if harness.archived_at is not None:
         raise Conflict(f'The harness "{harness_slug}" is archived. Choose another one.')
+    surface = _draft(harness, draft_id) if draft_id is not None else _version(harness_slug, version_number)
     deployment = deployment_for(checkpoint_name)
     viewer = checked_viewer(viewer)
-    world = _world(version.harness.world)
+    world = _world(harness.world)
     return Session.objects.create(
-        harness_version=version,
+        **surface,
         deployment=deployment,
         checkpoint=deployment.checkpoint,
         world=world.name,
@@ -60,6 +68,16 @@ def session_start(
         seed=seed,
         created_by_id=acting_user.pk,
     )
+
+
+def _version(slug: str, number: int | None) -> dict[str, Any]:
+    return {"harness_version": version_get(slug, number)}
+
+
+def _draft(harness: Any, draft_id: int) -> dict[str, Any]:
+    draft = draft_get(harness, draft_id)
+    state = {"draft_revision": draft.revision, "draft_document": draft.document, "draft_hash": draft.spec_hash}
+    return {"draft": draft, **state}
 
 
 @transaction.atomic

@@ -31,7 +31,7 @@ from harnesses.selectors import version_by_id, version_spec
 from inference.clients import shared_client
 from inference.core.cleaning import speakable_text, storable
 from inference.models import Deployment, Session, Turn
-from inference.selectors import token_counter_of
+from inference.selectors import session_draft_spec, token_counter_of
 from inference.services.sessions import checked_viewer
 from ledger.errors import Conflict, Invalid, NotFound
 from ledger.services import checked_text
@@ -46,7 +46,18 @@ _LEASE_SLACK_S = 20.0
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.01, 0.25
 
 _CLAIMED = (
-    *("harness_version_id", "world", "room_state", "conversation", "viewer", "seed", "closed_at", "turn_count"),
+    *(
+        "harness_version_id",
+        "draft_id",
+        "draft_revision",
+        "world",
+        "room_state",
+        "conversation",
+        "viewer",
+        "seed",
+        "closed_at",
+        "turn_count",
+    ),
     *("deployment__name", "deployment__base_url", "deployment__state", "deployment__state_reason"),
     *("checkpoint__name", "checkpoint__served_name", "checkpoint__path"),
 )
@@ -150,8 +161,7 @@ def _claim(session_id: UUID, comment: str, key: str | None, token: UUID) -> _Cla
     session = Session.objects.select_related("deployment", "checkpoint").only(*_CLAIMED).filter(pk=session_id).first()
     if session is None:
         raise NotFound(f"There is no session {session_id}.")
-    session.harness_version = version_by_id(session.harness_version_id)
-    spec = version_spec(session.harness_version)
+    spec = _spec(session)
     if key is not None and (replay := _replay(session, comment, key)) is not None:
         if has_lease:
             _release(session_id, token)
@@ -164,6 +174,14 @@ def _claim(session_id: UUID, comment: str, key: str | None, token: UUID) -> _Cla
     if needed_s > _LEASE_S:
         Session.objects.filter(pk=session_id).update(lease_expires_at=now + dt.timedelta(seconds=needed_s))
     return _Claim(session, spec, token)
+
+
+def _spec(session: Session) -> HarnessSpec:
+    """The harness of a session, and the session told of it without another query wherever that can be."""
+    if session.harness_version_id is None:
+        return session_draft_spec(session.pk)
+    session.harness_version = version_by_id(session.harness_version_id)
+    return version_spec(session.harness_version)
 
 
 def _replay(session: Session, comment: str, key: str) -> Turn | None:
