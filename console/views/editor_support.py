@@ -19,6 +19,7 @@ from console.markdown import markdown_html
 from console.views.shared import page
 from harnesses import ports
 from harnesses.core.parsing import SpecInputError, spec_from_document
+from harnesses.core.spec import HarnessSpec
 from harnesses.core.templates import MAX_TEMPLATE_CHARS, SAMPLE_CONTEXT, TemplateError, render_template
 
 
@@ -52,10 +53,10 @@ class MarkdownPreviewView(APIView):
         serializer = MarkdownSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         text, note = serializer.validated_data["text"], ""
+        document = serializer.validated_data.get("document")
         try:
-            text = render_template(
-                text, spec_from_document(serializer.validated_data.get("document", {})), SAMPLE_CONTEXT
-            )
+            spec = spec_from_document(document) if document else HarnessSpec()
+            text = render_template(text, spec, SAMPLE_CONTEXT)
         except TemplateError as error:
             note = f"Shown as written: {error.message} {error.mend}".strip()
         except SpecInputError:

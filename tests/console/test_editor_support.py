@@ -69,6 +69,12 @@ class TestResources:
         assert "tool(&quot;price&quot;)" in answer["html"] or 'tool("price")' in answer["html"]
         assert answer["note"].startswith("Shown as written:")
 
+    def test_a_text_without_names_needs_no_document(self, operator, sign_in: SignIn):
+        client = sign_in(operator)
+        answer = client.post("/editor/markdown/", {"text": "*Hi*"}, content_type="application/json").json()
+        assert answer["html"] == "<p><em>Hi</em></p>\n"
+        assert answer["note"] == ""
+
     @pytest.mark.parametrize("sent", [{}, {"text": None}, {"text": 3, "document": []}, {"text": "x" * 200_001}])
     def test_bad_bodies_are_told_by_field(self, operator, sign_in: SignIn, sent):
         response = sign_in(operator).post("/editor/markdown/", sent, content_type="application/json")
