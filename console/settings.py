@@ -152,7 +152,7 @@ CELERY_BEAT_SCHEDULE_FILENAME = str(STATE_DIR / "celerybeat-schedule")
 # --- people ----------------------------------------------------------------------------------------------------------
 
 AUTH_USER_MODEL = "ledger.User"
-AUTHENTICATION_BACKENDS = ["rules.permissions.ObjectPermissionBackend", "django.contrib.auth.backends.ModelBackend"]
+AUTHENTICATION_BACKENDS = ["ledger.rules.RoleBackend", "django.contrib.auth.backends.ModelBackend"]
 DEMO_LOGINS = env.read_bool("DEMO_LOGINS", default=False)
 """Whether the login page shows the demo's logins: to everybody who can reach it, so only where asked for."""
 LOGIN_URL = "console:login"

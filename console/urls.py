@@ -17,4 +17,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/docs/", SwaggerView.as_view(url_name="schema"), name="api-docs"),
     path("api/v1/", include("harnesses.api.urls")),
     path("api/v1/", include("inference.api.urls")),
+    path("api/v1/", include("ledger.api.urls")),
 ]

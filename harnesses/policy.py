@@ -21,6 +21,7 @@ from harnesses.models import Harness, HarnessMember
 from harnesses.selectors.versions import harness_get
 from ledger.core.roles import ROLE_TITLES, Permission, roles_with
 from ledger.errors import Denied, NotFound
+from ledger.selectors import held_permissions
 
 ALL_ACTIONS = frozenset(HarnessAction)
 
@@ -143,4 +144,4 @@ def _is_member(user: AbstractUser) -> Q:
 
 
 def _permissions(user: AbstractUser) -> frozenset[Permission]:
-    return frozenset(permission for permission in Permission if user.has_perm(permission))
+    return held_permissions(user)

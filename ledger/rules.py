@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import rules
 from django.contrib.auth.models import AbstractUser, AnonymousUser
+from django.core.exceptions import PermissionDenied
+from rules.permissions import ObjectPermissionBackend
 
 from ledger.core.roles import Permission
-from ledger.selectors import PERMISSION_CACHE, user_permissions
+from ledger.selectors import held_permissions
 
 
-def _permissions_of_user(user: AbstractUser | AnonymousUser) -> frozenset[Permission]:
-    """The user's permissions by role, read once per user object (that is, once per request)."""
-    if isinstance(user, AnonymousUser):
-        return frozenset()
-    cached: frozenset[Permission] | None = getattr(user, PERMISSION_CACHE, None)
-    if cached is None:
-        cached = user_permissions(user)
-        setattr(user, PERMISSION_CACHE, cached)
-    return cached
+class RoleBackend(ObjectPermissionBackend):
+    """Answers for our own permissions, and answers for good: Django's tables, two queries, are not asked behind it."""
+
+    def has_perm(self, user: AbstractUser | AnonymousUser, perm: str, *args: Any, **kwargs: Any) -> bool:
+        if super().has_perm(user, perm, *args, **kwargs):
+            return True
+        if perm in Permission._value2member_map_:
+            raise PermissionDenied  # Django's way of saying "no, and ask nobody else"; has_perm gives False.
+        return False
 
 
 def _holds(permission: Permission) -> Callable[[AbstractUser | AnonymousUser], bool]:
     def predicate(user: AbstractUser | AnonymousUser) -> bool:
-        return permission in _permissions_of_user(user)
+        return not isinstance(user, AnonymousUser) and permission in held_permissions(user)
 
     return predicate
 

@@ -30,8 +30,19 @@ def user_by_username(username: str) -> User:
 
 
 def user_permissions(user: AbstractUser) -> frozenset[Permission]:
-    """Everything a user may do, by their roles; a superuser may do all, an inactive user nothing."""
+    """Everything a user may do, by their roles, read afresh; a superuser may do all, an inactive user nothing."""
     return _permissions(user, user.groups.values_list("name", flat=True))
+
+
+def held_permissions(user: AbstractUser) -> frozenset[Permission]:
+    """Everything a user may do, read once per user object (that is, once per request). An inactive user may do nothing."""
+    if not user.is_active:
+        return frozenset()
+    cached: frozenset[Permission] | None = getattr(user, PERMISSION_CACHE, None)
+    if cached is None:
+        cached = user_permissions(user)
+        setattr(user, PERMISSION_CACHE, cached)
+    return cached
 
 
 def _permissions(user: AbstractUser, role_names: Iterable[str]) -> frozenset[Permission]:

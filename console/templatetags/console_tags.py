@@ -6,24 +6,30 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django import template
+from django.contrib.auth.models import AbstractUser
 from django.forms import BoundField, CheckboxInput, CheckboxSelectMultiple, RadioSelect
 from django.http import HttpRequest
 from django.template.context import Context
-from django.urls import reverse
+from django.urls import NoReverseMatch, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from console import presenters
+from harnesses import policy
+from harnesses.core.membership import HarnessAction
 from ledger.core.roles import Permission
 
 register = template.Library()
 
-NAVIGATION = (
-    ("Harnesses", "console:harness_list", "harnesses", Permission.VIEW_HARNESS),
-    ("Playground", "console:playground", "playground", Permission.USE_PLAYGROUND),
+NAVIGATION: tuple[tuple[str, str, str, Permission | HarnessAction | None], ...] = (
+    ("Harnesses", "console:harness_list", "harnesses", None),
+    ("Reviews", "console:review_list", "reviews", None),
+    ("Playground", "console:playground", "playground", HarnessAction.PLAY),
     ("Deployments", "console:deployment_list", "deployments", Permission.VIEW_HARNESS),
     ("Audit", "console:audit_list", "audit", Permission.VIEW_AUDIT),
 )
+"""Label, URL, area, and what it takes: a permission, an action that is allowed with some harness, or nothing (a page that shows
+each person what is theirs)."""
 API_DOCS_URL_NAME = "api-docs"
 THEMES = ("light", "dark")
 
@@ -95,8 +101,8 @@ def navigation(context: Context) -> dict[str, Any]:
     area, user = context.get("area", ""), context.get("user")
     entries = [
         {"label": label, "url": reverse(name), "is_here": key == area}
-        for label, name, key, permission in NAVIGATION
-        if user is not None and user.has_perm(permission)
+        for label, name, key, needed in NAVIGATION
+        if user is not None and user.is_authenticated and _is_offered(user, needed) and _is_built(name)
     ]
     return {
         "entries": entries,
@@ -105,6 +111,20 @@ def navigation(context: Context) -> dict[str, Any]:
         "theme": theme_of(context.get("request")),
         "csrf_token": context.get("csrf_token"),
     }
+
+
+def _is_built(name: str) -> bool:
+    try:
+        reverse(name)
+    except NoReverseMatch:
+        return False
+    return True
+
+
+def _is_offered(user: AbstractUser, needed: Permission | HarnessAction | None) -> bool:
+    if needed is None:
+        return True
+    return policy.may_somewhere(user, needed) if isinstance(needed, HarnessAction) else user.has_perm(needed)
 
 
 @register.simple_tag(takes_context=True)

@@ -12,20 +12,19 @@ from console import harness_pages
 from console.forms.harnesses import CompareForm
 from console.views.harnesses import head
 from console.views.shared import SignedInRequest, page
-from harnesses import selectors
-from ledger.core.roles import Permission
+from harnesses import policy, selectors
 
 MAX_CHOICES = 300
 
 
 @require_GET
-@page(Permission.VIEW_HARNESS)
+@page()
 def harness_compare(request: SignedInRequest, slug: str) -> HttpResponse:
     """Compare `?old=` with `?new=`; without them, the newest version with the one before it."""
-    harness = selectors.harness_get(slug)
+    harness = policy.harness_for(request.user, slug)
     if harness.version_count == 0:
         return render(request, "console/harnesses/empty.html", head(request, harness))
-    form = CompareForm(_chosen(request, harness.version_count), versions=_choices(slug))
+    form = CompareForm(_chosen(request, harness.version_count), versions=_choices(harness))
     context: dict[str, Any] = {**head(request, harness, tab="compare"), "form": form}
     if form.is_valid():
         comparison = selectors.version_compare(slug, form.cleaned_data["old"], form.cleaned_data["new"])
@@ -39,6 +38,6 @@ def _chosen(request: SignedInRequest, newest: int) -> dict[str, str]:
     return {"new": new, "old": request.GET.get("old") or str(max(1, before))}
 
 
-def _choices(slug: str) -> list[tuple[int, str]]:
-    rows = selectors.version_list(slug).values_list("number", "message")[:MAX_CHOICES]
+def _choices(harness: Any) -> list[tuple[int, str]]:
+    rows = selectors.version_list(harness).values_list("number", "message")[:MAX_CHOICES]
     return [(number, f"v{number}: {message[:60]}" if message else f"v{number}") for number, message in rows]

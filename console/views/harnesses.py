@@ -11,23 +11,21 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
-from console import harness_pages
+from console import harness_head, harness_pages
 from console.forms.harnesses import HarnessForm
 from console.views.shared import SignedInRequest, page, paginate, put_errors_on
-from harnesses import selectors, services
+from harnesses import policy, selectors, services
 from ledger.core.roles import Permission
 from ledger.errors import Conflict, TackroomError
 
-RECENT_VERSIONS = 12
-
 
 @require_GET
-@page(Permission.VIEW_HARNESS)
+@page()
 def harness_list(request: SignedInRequest) -> HttpResponse:
     """All harnesses in use, with what changed last in each."""
     newest = FilteredRelation("versions", condition=Q(versions__number=F("version_count")))
     harnesses = (
-        selectors.harness_list()
+        policy.visible_harnesses(request.user, selectors.harness_list())
         .alias(newest=newest)
         .annotate(
             message=F("newest__message"), author_name=F("newest__author_name"), changed_at=F("newest__created_at")
@@ -61,51 +59,51 @@ def harness_create(request: SignedInRequest) -> HttpResponse:
 
 
 @require_GET
-@page(Permission.VIEW_HARNESS)
+@page()
 def harness_detail(request: SignedInRequest, slug: str) -> HttpResponseBase:
     """The newest version of a harness, or what to do where there is none."""
-    harness = selectors.harness_get(slug)
+    harness = policy.harness_for(request.user, slug)
     if harness.version_count == 0:
         return render(request, "console/harnesses/empty.html", head(request, harness))
     return version_components(request, slug, harness.version_count)
 
 
 @require_GET
-@page(Permission.VIEW_HARNESS)
+@page()
 def version_components(request: SignedInRequest, slug: str, number: int) -> HttpResponse:
     """What a version is made of."""
-    version = selectors.version_get(slug, number)
+    version = selectors.version_get(policy.harness_for(request.user, slug), number)
     components = harness_pages.components(selectors.version_spec(version))
     context = {**head(request, version.harness, version, tab="components"), **components}
     return render(request, "console/harnesses/components.html", context)
 
 
 @require_GET
-@page(Permission.VIEW_HARNESS)
+@page()
 def version_prompt(request: SignedInRequest, slug: str, number: int) -> HttpResponse:
     """The system prompt as the model reads it, with tokens part by part."""
-    version = selectors.version_get(slug, number)
+    version = selectors.version_get(policy.harness_for(request.user, slug), number)
     prompt, problem = harness_pages.rendered(version)
     context = {**head(request, version.harness, version, tab="prompt"), "prompt": prompt, "problem": problem}
     return render(request, "console/harnesses/prompt.html", context)
 
 
 @require_GET
-@page(Permission.VIEW_HARNESS)
+@page()
 def version_findings(request: SignedInRequest, slug: str, number: int) -> HttpResponse:
     """What validation finds in a version now."""
-    version = selectors.version_get(slug, number)
+    version = selectors.version_get(policy.harness_for(request.user, slug), number)
     findings = harness_pages.finding_rows(selectors.version_findings(version))
     context = {**head(request, version.harness, version, tab="findings"), "findings": findings}
     return render(request, "console/harnesses/findings.html", context)
 
 
 @require_GET
-@page(Permission.VIEW_HARNESS)
+@page()
 def version_list(request: SignedInRequest, slug: str) -> HttpResponse:
     """All versions, newest first."""
-    harness = selectors.harness_get(slug)
-    versions = paginate(request, selectors.version_list(slug))
+    harness = policy.harness_for(request.user, slug)
+    versions = paginate(request, selectors.version_list(harness))
     newest = versions.object_list[0] if versions.object_list else None
     context = {
         **head(request, harness, newest, tab="versions"),
@@ -117,22 +115,15 @@ def version_list(request: SignedInRequest, slug: str) -> HttpResponse:
 
 
 @require_GET
-@page(Permission.VIEW_HARNESS)
+@page()
 def version_export(request: SignedInRequest, slug: str, number: int) -> HttpResponse:
     """A version as a zip of the folder layout."""
-    filename, content = selectors.version_export(selectors.version_get(slug, number))
+    version = selectors.version_get(policy.harness_for(request.user, slug), number)
+    filename, content = selectors.version_export(version)
     headers = {"Content-Disposition": f'attachment; filename="{filename}"'}
     return HttpResponse(content, content_type="application/zip", headers=headers)
 
 
 def head(request: SignedInRequest, harness: Any, version: Any = None, *, tab: str = "") -> dict[str, Any]:
-    """What the top of every page about a harness shows."""
-    return {
-        "harness": harness,
-        "version": version,
-        "tab": tab,
-        "area": "harnesses",
-        "recent_versions": selectors.version_list(harness.slug)[:RECENT_VERSIONS],
-        "can_change": request.user.has_perm(Permission.CHANGE_HARNESS),
-        "can_play": request.user.has_perm(Permission.USE_PLAYGROUND),
-    }
+    """What the top of every page about a harness shows; see `console.harness_head`."""
+    return harness_head.head(request.user, harness, version, tab=tab)

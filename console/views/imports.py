@@ -16,18 +16,18 @@ from console.drafts import ImportDraft, draft_drop, draft_load, draft_save
 from console.forms.harnesses import CommitForm, ImportForm
 from console.views.harnesses import head
 from console.views.shared import SignedInRequest, page, put_errors_on
-from harnesses import selectors, services
-from ledger.core.roles import Permission
+from harnesses import policy, services
+from harnesses.core.membership import HarnessAction
 from ledger.errors import TackroomError
 
 DRAFT_GONE = "That upload has expired (they are kept for an hour). Choose the file again."
 
 
 @require_http_methods(["GET", "POST"])
-@page(Permission.CHANGE_HARNESS)
+@page()
 def harness_import(request: SignedInRequest, slug: str) -> HttpResponse:
     """The whole import: `?draft=` shows the preview of an upload, a POST makes one or commits it."""
-    harness = selectors.harness_get(slug)
+    harness = policy.harness_for(request.user, slug, HarnessAction.EDIT)
     if request.method == "POST" and request.POST.get("step") == "commit":
         return _commit(request, harness)
     if request.method == "POST":

@@ -12,6 +12,7 @@ from harnesses.core.jsonvalues import JsonObject
 from harnesses.models import Harness, HarnessVersion
 from harnesses.selectors import MAX_NUMBER, Comparison, version_spec
 from harnesses.services import CommitResult, ImportPreview
+from ledger.api.fields import StrictSerializer, TextField, WholeNumberField
 
 
 class HarnessSerializer(serializers.ModelSerializer[Harness]):
@@ -39,6 +40,15 @@ class HarnessCreateSerializer(serializers.Serializer[Any]):
     title = serializers.CharField(max_length=120)
     world = serializers.CharField(max_length=64, help_text="The platform whose operations the tools stand for.")
     description = serializers.CharField(required=False, allow_blank=True, default="")
+
+
+class HarnessUpdateSerializer(StrictSerializer):
+    """What to change of a harness; what is left out stays."""
+
+    title = TextField(required=False)
+    description = TextField(required=False)
+    access = TextField(required=False, help_text="open: everybody who may see harnesses; members: its members alone.")
+    min_approvals = WholeNumberField(required=False, help_text="Approvals that a release takes at the least, 1 to 5.")
 
 
 class VersionSerializer(serializers.ModelSerializer[HarnessVersion]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import re_path
 
 from harnesses.api import drafts, examples, members, reviews, views
+from harnesses.api.resolve import resolve
 
 app_name = "harnesses_api"
 
@@ -45,4 +46,5 @@ urlpatterns = [
     re_path(rf"{_THREAD}/comments/?$", reviews.CommentView.as_view(), name="review-comments"),
     re_path(rf"{_THREAD}/resolve/?$", reviews.ResolveView.as_view(), name="review-resolve"),
     re_path(rf"{_THREAD}/reopen/?$", reviews.ReopenView.as_view(), name="review-reopen"),
+    re_path(rf"{_HARNESS}/resolve/?$", resolve, name="resolve"),
 ]

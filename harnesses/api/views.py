@@ -25,6 +25,7 @@ from harnesses.api.serializers import (
     ComparisonSerializer,
     HarnessCreateSerializer,
     HarnessSerializer,
+    HarnessUpdateSerializer,
     ImportOutcomeSerializer,
     ImportPreviewSerializer,
     UploadSerializer,
@@ -44,6 +45,7 @@ from harnesses.services import (
     harness_create,
     harness_import,
     harness_import_preview,
+    harness_update,
 )
 from ledger.api.authentication import calling_user
 from ledger.api.idempotency import idempotent
@@ -98,11 +100,20 @@ class HarnessListView(generics.ListAPIView[Harness]):
 class HarnessView(APIView):
     """One harness."""
 
-    required_scopes = {"GET": READ}
+    required_scopes = {"GET": READ, "PATCH": WRITE}
 
     @extend_schema(summary="Read a harness", responses=HarnessSerializer)
     def get(self, request: Request, slug: str) -> Response:
         return Response(HarnessSerializer(policy.harness_for(calling_user(request), slug)).data)
+
+    @extend_schema(summary="Change a harness", request=HarnessUpdateSerializer, responses=HarnessSerializer)
+    def patch(self, request: Request, slug: str) -> Response:
+        user = calling_user(request)
+        harness = policy.harness_for(user, slug, HarnessAction.MANAGE)
+        serializer = HarnessUpdateSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        changed = harness_update(harness=harness, acting_user=user, **serializer.validated_data)
+        return Response(HarnessSerializer(changed).data)
 
 
 @extend_schema_view(get=extend_schema(summary="List the versions of a harness"))

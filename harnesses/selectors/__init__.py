@@ -30,8 +30,10 @@ from harnesses.selectors.labels import (
 from harnesses.selectors.members import (
     MEMBER_KINDS,
     MemberKind,
+    harness_slugs,
     member_get,
     member_list,
+    team_roles,
 )
 from harnesses.selectors.releases import (
     coming_freezes,
@@ -118,6 +120,7 @@ __all__ = [
     "freeze_list",
     "harness_get",
     "harness_list",
+    "harness_slugs",
     "label_find",
     "label_get",
     "label_list",
@@ -145,6 +148,7 @@ __all__ = [
     "spec_findings",
     "spec_rendered",
     "suggested_reviewers",
+    "team_roles",
     "thread_get",
     "version_approvals",
     "version_by_id",

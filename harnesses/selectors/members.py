@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal
 
+from django.contrib.auth.models import AbstractUser
 from django.db.models import Case, QuerySet, Value, When
 
-from harnesses.core.membership import HarnessRole
+from harnesses import policy
+from harnesses.core.membership import HarnessAction, HarnessRole
 from harnesses.models import Harness, HarnessMember
 from ledger.errors import NotFound
 from ledger.selectors import team_get, user_by_username
@@ -41,6 +44,19 @@ def team_uses(team_id: int) -> list[str]:
     """The harnesses that a team has a role in, in words."""
     slugs = Harness.objects.filter(members__team_id=team_id).order_by("slug").values_list("slug", flat=True)
     return [f"the harness {slug}" for slug in slugs]
+
+
+def team_roles(user: AbstractUser | None, team: Any) -> list[HarnessMember]:
+    """The roles that a team has, in those harnesses that a person may see."""
+    visible = policy.harnesses_allowing(user, HarnessAction.VIEW).values("pk")
+    roles = HarnessMember.objects.filter(team_id=team.pk, harness__in=visible).select_related("harness")
+    return list(roles.order_by("harness__slug"))
+
+
+def harness_slugs(keys: Iterable[str]) -> dict[str, str]:
+    """The slugs of harnesses by their keys as text, as audit entries name them; what is no key is passed over."""
+    wanted = {int(key) for key in keys if key.isascii() and key.isdigit() and len(key) < 19}
+    return {str(key): slug for key, slug in Harness.objects.filter(pk__in=wanted).values_list("pk", "slug")}
 
 
 def _checked_kind(kind: str) -> MemberKind:

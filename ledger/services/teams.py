@@ -40,9 +40,18 @@ def team_create(*, slug: str, name: str, members: Collection[str] = (), acting_u
 
 @transaction.atomic
 def team_update(
-    *, team: Team, name: str | None = None, members: Collection[str] | None = None, acting_user: AbstractUser | None
+    *,
+    team: Team,
+    name: str | None = None,
+    members: Collection[str] | None = None,
+    add: Collection[str] = (),
+    remove: Collection[str] = (),
+    acting_user: AbstractUser | None,
 ) -> Team:
-    """Rename a team, or make it of exactly these people; what is None stays. Raises Invalid, Denied, NotFound."""
+    """Rename a team, make it of exactly these `members` (None: as they are), then `add` and `remove` people; all by user name.
+
+    Raises Invalid, Denied, NotFound.
+    """
     _require_manage(acting_user)
     locked = team_hold(team=team)
     before: dict[str, object] = {}
@@ -53,11 +62,14 @@ def team_update(
             before["name"], after["name"] = locked.name, name
             locked.name = name
             locked.save(update_fields=["name"])
-    if members is not None:
-        people, current = _people(members), list(locked.members.order_by("username"))
-        if {person.pk for person in people} != {person.pk for person in current}:
-            before["members"], after["members"] = _names(current), _names(people)
-            locked.members.set(people)
+    current = list(locked.members.order_by("username"))
+    kept = current if members is None else _people(members)
+    people = {person.pk: person for person in [*kept, *_people(add)] if person.username not in set(remove)}
+    if set(people) != {person.pk for person in current}:
+        if len(people) > MAX_TEAM_MEMBERS:
+            raise _too_many(len(people))
+        before["members"], after["members"] = _names(current), sorted(_names(people.values()))
+        locked.members.set(people.values())
     if after:
         _audit(locked, "team.updated", acting_user, before=before, after=after)
     return locked
@@ -104,8 +116,7 @@ def _people(usernames: Collection[str]) -> list[User]:
     """The active users of these names. Raises Invalid, naming each that is none."""
     wanted = sorted(set(usernames))
     if len(wanted) > MAX_TEAM_MEMBERS:
-        message = f"{len(wanted):,} people are too many; the limit is {MAX_TEAM_MEMBERS:,}."
-        raise Invalid.field("members", message, "Make more than one team.", code="too_many")
+        raise _too_many(len(wanted))
     storable = [name for name in wanted if "\x00" not in name]
     people = list(User.objects.filter(username__in=storable, is_active=True).order_by("username"))
     known = {person.username for person in people}
@@ -116,6 +127,11 @@ def _people(usernames: Collection[str]) -> list[User]:
         ]
         raise Invalid(" ".join(error.message for error in errors), field_errors=errors)
     return people
+
+
+def _too_many(count: int) -> Invalid:
+    message = f"{count:,} people are too many; the limit is {MAX_TEAM_MEMBERS:,}."
+    return Invalid.field("members", message, "Make more than one team.", code="too_many")
 
 
 def _names(people: Iterable[User]) -> list[str]:

@@ -52,8 +52,9 @@ def test_a_superuser_may_do_everything(make_user):
 
 def test_no_permission_is_asked_for_twice_in_one_request(operator, django_assert_num_queries):
     user = user_by_username(operator.username)
-    assert user.has_perm(Permission.VIEW_HARNESS)
-    assert not user.has_perm(Permission.DEPLOY)
+    with django_assert_num_queries(1):
+        assert user.has_perm(Permission.VIEW_HARNESS)
+        assert not user.has_perm(Permission.DEPLOY)
     with django_assert_num_queries(0):
         assert user.has_perm(Permission.USE_PLAYGROUND)
         assert not user.has_perm(Permission.TRAIN)

@@ -51,5 +51,10 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   }
 });
 
+for (const tabs of document.querySelectorAll(".tabs")) {
+  const here = tabs.querySelector("[aria-current]");
+  if (here) tabs.scrollLeft = here.offsetLeft - tabs.offsetLeft - (tabs.clientWidth - here.offsetWidth) / 2;
+}
+
 localiseTimes(document);
 document.addEventListener("htmx:afterSwap", (event) => localiseTimes(event.target.parentElement || document));

@@ -1,0 +1,68 @@
+"""The top of every page about a harness: what may be done with it, and its tabs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth.models import AbstractUser
+from django.urls import NoReverseMatch, reverse
+
+from harnesses import policy, selectors
+from harnesses.core.membership import HarnessAction
+
+RECENT_VERSIONS = 12
+
+
+@dataclass(frozen=True)
+class Tab:
+    """One tab of a harness. `count` None shows no number."""
+
+    label: str
+    url: str
+    is_here: bool
+    count: int | None = None
+
+
+def head(user: AbstractUser, harness: Any, version: Any = None, *, tab: str = "") -> dict[str, Any]:
+    """What the top of every page about a harness shows. `version` is the one the page is about; None where it is about all."""
+    allowed = policy.actions(user, harness)
+    return {
+        "harness": harness,
+        "version": version,
+        "tab": tab,
+        "tabs": list(_tabs(harness, version, tab)),
+        "area": "harnesses",
+        "recent_versions": selectors.version_list(harness)[:RECENT_VERSIONS] if version else (),
+        "can_change": HarnessAction.EDIT in allowed and not harness.is_archived,
+        "can_play": HarnessAction.PLAY in allowed,
+        "can_review": HarnessAction.REVIEW in allowed,
+        "can_release": HarnessAction.RELEASE in allowed,
+        "can_manage": HarnessAction.MANAGE in allowed,
+    }
+
+
+def _tabs(harness: Any, version: Any, here: str) -> Iterator[Tab]:
+    """Those about one version lead to the version of the page, or else to the newest; without a version they are left out."""
+    slug, number = harness.slug, version.number if version else harness.version_count
+    if number:
+        yield Tab("Components", _url("version_components", slug, number), here == "components")
+        yield Tab("Prompt", _url("version_prompt", slug, number), here == "prompt")
+        findings = version.warning_count or None if version else None
+        yield Tab("Findings", _url("version_findings", slug, number), here == "findings", findings)
+    yield Tab("Versions", _url("version_list", slug), here == "versions", harness.version_count)
+    for key, label, name in (("reviews", "Reviews", "harness_reviews"), ("labels", "Labels", "label_list")):
+        try:
+            yield Tab(label, _url(name, slug), here == key)
+        except NoReverseMatch:
+            continue
+    if number:
+        yield Tab("Compare", f"{_url('harness_compare', slug)}?new={number}", here == "compare")
+    yield Tab("Members", _url("member_list", slug), here == "members")
+    yield Tab("Settings", _url("harness_settings", slug), here == "settings")
+    yield Tab("Changelog", _url("harness_changelog", slug), here == "changelog")
+
+
+def _url(name: str, *args: Any) -> str:
+    return reverse(f"console:{name}", args=args)
