@@ -18,6 +18,7 @@ from django.utils import timezone
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_GET, require_POST
 
+from console import harness_head
 from console.forms.editor import DraftStartForm
 from console.views.shared import SignedInRequest, page, paginate
 from harnesses import policy, selectors, services
@@ -39,13 +40,12 @@ def draft_list(request: SignedInRequest, slug: str) -> HttpResponse:
     drafts = selectors.draft_list(harness)
     chosen = drafts.filter(state__in=_CLOSED) if is_closed else drafts.filter(state=HarnessDraft.State.OPEN)
     context = {
-        "harness": harness,
+        **harness_head.head(request.user, harness, tab="drafts"),
         "page": paginate(request, chosen),
         "is_closed": is_closed,
         "open_count": drafts.filter(state=HarnessDraft.State.OPEN).count(),
         "closed_count": drafts.filter(state__in=_CLOSED).count(),
         "can_edit": not _reason_not_to_edit(request, harness),
-        "area": "harnesses",
     }
     return render(request, "console/editor/list.html", context)
 
@@ -65,7 +65,8 @@ def draft_start(request: SignedInRequest, slug: str) -> HttpResponse:
     mine = drafts.filter(Q(updated_by=request.user) | Q(created_by=request.user))
     known = mine.first() if is_plain else _asked_for_twice(mine, number)
     if known is None and is_plain and drafts.exists():
-        context = {"harness": harness, "page": paginate(request, drafts), "can_edit": True, "area": "harnesses"}
+        head = harness_head.head(request.user, harness, tab="drafts")
+        context = {**head, "page": paginate(request, drafts), "can_edit": True}
         return render(request, "console/editor/choose.html", context)
     draft = known or services.draft_open(
         harness=harness,

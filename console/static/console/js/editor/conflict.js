@@ -2,65 +2,51 @@
 //
 // Nothing is lost: their text is in the saved draft, and choosing it over yours is a step that undo takes back.
 import { button, dialog, h, toast } from "./dom.js";
-import { LISTS, inserted, take } from "./history.js";
 import { KIND_WORDS } from "./outline.js";
-import { setIn } from "./paths.js";
 import { clock } from "./recovery.js";
 import { marked } from "./text_marks.js";
 
-const isAbsent = (value) => value === null || value === undefined;
-
-export function shownValue(value) {
-  if (isAbsent(value)) return "";
+function shownValue(value, isMissing) {
+  if (isMissing) return "";
   return typeof value === "string" ? value : JSON.stringify(value, null, 2);
-}
-
-// A document in which one conflict is decided: `value` stands at its place; null where the whole part is to be gone.
-export function decide(document, conflict, value) {
-  const { kind, component_id: id, field } = conflict;
-  if (kind === "runtime") return { ...document, runtime: setIn(document.runtime, field, value ?? undefined) };
-  const key = LISTS[kind];
-  if (field === "order") return take(document, [{ type: "order", kind, after: value }]);
-  const list = document[key];
-  if (field) return { ...document, [key]: list.map((item) => (item.id === id ? setIn(item, field, value ?? undefined) : item)) };
-  if (isAbsent(value)) return { ...document, [key]: list.filter((item) => item.id !== id) };
-  const isThere = list.some((item) => item.id === id);
-  return { ...document, [key]: isThere ? list.map((item) => (item.id === id ? value : item)) : inserted(list, value) };
 }
 
 class Choice {
   constructor(conflict, by) {
     this.conflict = conflict;
     this.by = by;
-    this.value = undefined;
+    this.edits = null; // what must be done to the joined draft, in which ours stands; null: not decided
     this.node = this.#draw();
   }
 
   get isDecided() {
-    return this.value !== undefined;
+    return this.edits !== null;
   }
 
   #draw() {
-    const { kind, component_name: name, component_id: id, field, base, mine, theirs } = this.conflict;
+    const { kind, component_name: name, component_id: id, field, missing = [] } = this.conflict;
     const where = kind === "runtime" ? KIND_WORDS.runtime : `${KIND_WORDS[kind] || kind} “${name || id}”`;
     const group = `conflict-${this.conflict.key}`;
-    const side = (title, value, marks, choice) => {
-      const text = isAbsent(value) ? h("p", { class: "soft" }, field ? "(empty)" : "(removed)") : h("pre", { tabindex: "0", role: "region", "aria-label": `${title}: ${where}` }, marks || shownValue(value));
-      const pick = choice && h("label", { class: "check" }, this.#radio(group, choice, () => this.#choose(value ?? null)), `Keep ${title.toLowerCase()}`);
-      return h("div", { class: "conflict__side" }, h("h4", {}, title), text, pick);
+    const before = shownValue(this.conflict.base, missing.includes("base"));
+    const side = (title, key) => {
+      const isMissing = missing.includes(key);
+      const text = shownValue(this.conflict[key], isMissing);
+      const shown = key === "base" ? text : marked(before, text);
+      const body = isMissing || text === "" ? h("p", { class: "soft" }, isMissing ? (field ? "(not there)" : "(removed)") : "(empty)") : h("pre", { tabindex: "0", role: "region", "aria-label": `${title}: ${where}` }, shown);
+      const pick = key !== "base" && h("label", { class: "check" }, this.#radio(group, key, () => this.#choose(key)), `Keep ${key === "mine" ? "yours" : title}`);
+      return h("div", { class: "conflict__side" }, h("h4", {}, title), body, pick);
     };
-    const before = shownValue(base);
     const other = this.by ? `${this.by}’s` : "Theirs";
-    this.area = h("textarea", { class: "mono", rows: 6, "aria-label": `Your own text for ${where}`, hidden: true });
-    this.area.value = shownValue(mine);
+    this.area = h("textarea", { class: "mono grows", rows: 6, "aria-label": `Your own text for ${where}`, hidden: true });
+    this.area.value = shownValue(this.conflict.mine, missing.includes("mine"));
     this.area.addEventListener("input", () => this.#read());
     this.problem = h("p", { class: "field__error", role: "alert", hidden: true });
-    const edit = field !== "order" && h("label", { class: "check" }, this.#radio(group, "edit", () => this.#edit()), "Write it anew");
+    const edit = field && field !== "order" && h("label", { class: "check" }, this.#radio(group, "edit", () => this.#edit()), "Write it anew");
     return h(
       "section",
       { class: "conflict", dataset: { key: this.conflict.key } },
       h("h3", {}, where, field && h("span", { class: "soft" }, ` · ${field === "order" ? "order" : field}`)),
-      h("div", { class: "conflict__sides" }, side("Before", base), side("Yours", mine, marked(before, shownValue(mine)), "mine"), side(other, theirs, marked(before, shownValue(theirs)), "theirs")),
+      h("div", { class: "conflict__sides" }, side("Before", "base"), side("Yours", "mine"), side(other, "theirs")),
       edit,
       this.area,
       this.problem,
@@ -73,9 +59,9 @@ class Choice {
     return made;
   }
 
-  #choose(value) {
+  #choose(side) {
     this.area.hidden = this.problem.hidden = true;
-    this.#set(value);
+    this.#set(this.conflict.edits[side]);
   }
 
   #edit() {
@@ -85,21 +71,22 @@ class Choice {
   }
 
   #read() {
-    const isText = [this.conflict.mine, this.conflict.theirs].every((value) => isAbsent(value) || typeof value === "string");
+    const { kind, component_id: id, field, mine, theirs } = this.conflict;
     this.problem.hidden = true;
-    if (isText) return this.#set(this.area.value);
     try {
-      this.#set(JSON.parse(this.area.value));
+      const isText = typeof mine === "string" || typeof theirs === "string";
+      const value = isText ? this.area.value : JSON.parse(this.area.value);
+      this.#set([{ op: "set", kind, id, fields: { [field]: value } }]);
     } catch (error) {
       this.problem.textContent = `This is no JSON yet: ${error.message}`;
       this.problem.hidden = false;
-      this.#set(undefined);
+      this.#set(null);
     }
   }
 
-  #set(value) {
-    this.value = value;
-    this.node.classList.toggle("is-decided", value !== undefined);
+  #set(edits) {
+    this.edits = edits;
+    this.node.classList.toggle("is-decided", this.isDecided);
     this.node.dispatchEvent(new CustomEvent("decided", { bubbles: true }));
   }
 
@@ -122,11 +109,11 @@ export async function openConflict(store, sync) {
   if (!answer) return true;
   const choices = answer.conflicts.map((conflict) => new Choice(conflict, answer.by));
   const count = h("span", { class: "soft small", role: "status" });
-  let take;
+  let go;
   const recount = () => {
     const open = choices.filter((choice) => !choice.isDecided).length;
     count.textContent = open ? `${open} of ${choices.length} to decide` : "All decided";
-    if (take) take.disabled = open > 0;
+    if (go) go.disabled = open > 0;
   };
   const list = h("div", { class: "conflicts" }, choices.map((choice) => choice.node));
   list.addEventListener("decided", recount);
@@ -143,19 +130,18 @@ export async function openConflict(store, sync) {
     ],
     actions: [
       { label: "Later", value: false },
-      { label: "Go on with this", value: true, primary: true, disabled: true, ref: (made) => (take = made) },
+      { label: "Go on with this", value: true, primary: true, disabled: true, ref: (made) => (go = made), onClick: () => goOn(store, sync, answer, choices) },
     ],
     onOpen: recount,
   });
-  if (!done) return false;
-  goOn(store, sync, answer, choices);
-  return true;
+  return Boolean(done);
 }
 
 // First the joined text with ours where both changed, then what was decided as a step of its own, which undo takes back.
-function goOn(store, sync, answer, choices) {
+async function goOn(store, sync, answer, choices) {
+  const edits = choices.flatMap((choice) => choice.edits);
+  const decided = edits.length ? (await store.api.apply(answer.document, edits)).document : answer.document;
   sync.takeJoined(answer, answer.document);
-  const decided = choices.reduce((document, choice) => decide(document, choice.conflict, choice.value), answer.document);
   store.replaceDocument(decided, "Decide a conflict", { source: "merge" });
   sync.save();
 }

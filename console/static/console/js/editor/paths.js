@@ -1,20 +1,30 @@
-// Places within a component: "binding.cases[0].operation" or ["binding", "cases", 0, "operation"]. Objects are never changed in
-// place: what was not touched stays the same object, so that a change is found by comparing references.
+// Places within a component: "binding.cases[0].operation" or ["binding", "cases", 0, "operation"]; a key that is no plain word stands
+// in brackets and quotes, `properties["a.b"]`, as on the server (harnesses/core/fieldpaths.py). Objects are never changed in place:
+// what was not touched stays the same object, so that a change is found by comparing references.
 
+const STEP = /\.?([^.[\]"\s]+)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]/gy;
+
+// The steps of a path. A text that is no path is one key.
 export function parsePath(path) {
   if (Array.isArray(path)) return path;
+  const text = String(path);
   const steps = [];
-  for (const part of String(path).split(".")) {
-    const [, name, indexes] = /^([^[]*)((?:\[\d+\])*)$/.exec(part) || [null, part, ""];
-    if (name !== "") steps.push(name);
-    for (const index of indexes.matchAll(/\[(\d+)\]/g)) steps.push(Number(index[1]));
+  let end = 0;
+  for (const match of text.matchAll(STEP)) {
+    const [whole, plain, index, quoted] = match;
+    steps.push(plain ?? (index !== undefined ? Number(index) : JSON.parse(quoted)));
+    end += whole.length;
   }
-  return steps;
+  return end === text.length ? steps : [text];
 }
 
 export function formatPath(path) {
   if (!Array.isArray(path)) return String(path ?? "");
-  return path.reduce((text, step) => (typeof step === "number" ? `${text}[${step}]` : text ? `${text}.${step}` : step), "");
+  return path.reduce((text, step) => {
+    if (typeof step === "number") return `${text}[${step}]`;
+    if (/[.[\]"\s]/.test(step) || step === "") return `${text}[${JSON.stringify(step)}]`;
+    return text ? `${text}.${step}` : step;
+  }, "");
 }
 
 export function getIn(value, path) {
