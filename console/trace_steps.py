@@ -10,8 +10,7 @@ from console import presenters
 from console.presenters import Badge
 from harnesses.runtime.trace import CallRecord, HookFiring, ModelCall, Trace, TraceError
 
-# The calls of round n answer the output of round n - 1, and come before the model is asked again as round n.
-_HOOK_PHASE = {"SessionStart": 0, "UserPromptSubmit": 1, "PreToolUse": 2, "PostToolUse": 4, "Stop": 6}
+_BEFORE_MODEL = ("SessionStart", "UserPromptSubmit")
 
 
 @dataclass(frozen=True)
@@ -69,21 +68,32 @@ def trace_view(document: Any, errors: Sequence[Any] | None = None) -> TraceView:
 
 
 def _steps(trace: Trace) -> list[Step]:
-    last = 10**6
-    placed: list[tuple[tuple[int, int, float], Step]] = []
+    """Everything that happened, in the order it happened; an error behind the rest of its round."""
+    placed: list[tuple[tuple[float, int], Step]] = []
     for item in trace.model_calls:
-        placed.append(((item.round, 5, item.started_ms), _model_step(item, trace.duration_ms)))
+        placed.append(((item.started_ms, 1), _model_step(item, trace.duration_ms)))
     for call in trace.calls:
-        placed.append(((call.round, 3, call.started_ms), _call_step(call, trace.duration_ms)))
+        placed.append(((call.started_ms, 3), _call_step(call, trace.duration_ms)))
     for firing in trace.hook_firings:
-        phase = _HOOK_PHASE.get(firing.event, 6)
-        where = firing.round if firing.round is not None else (-1 if phase < 2 else last)
-        placed.append(((where, phase, 0.0), _hook_step(firing)))
+        placed.append((_when_fired(firing, trace), _hook_step(firing)))
     shown = [call.error for call in trace.calls if call.error]
     for error in trace.errors:
         if error not in shown:
-            placed.append(((error.round if error.round is not None else last, 7, 0.0), _error_step(error)))
+            placed.append(((_end_of_round(trace, error.round), 5), _error_step(error)))
     return [step for _, step in sorted(placed, key=lambda pair: pair[0])]
+
+
+def _when_fired(firing: HookFiring, trace: Trace) -> tuple[float, int]:
+    """A hook before a call stands before it, though the clock of the call runs by then."""
+    if firing.event == "PreToolUse":
+        started = [call.started_ms for call in trace.calls if call.started_ms <= firing.started_ms]
+        return (max(started, default=firing.started_ms), 2)
+    return (firing.started_ms, 0 if firing.event in _BEFORE_MODEL else 4)
+
+
+def _end_of_round(trace: Trace, number: int | None) -> float:
+    items = (*trace.model_calls, *trace.calls, *trace.hook_firings)
+    return max((item.started_ms for item in items if number is None or (item.round or 0) <= number), default=0.0)
 
 
 def _span(started_ms: float, duration_ms: float, total_ms: float) -> Span | None:

@@ -84,6 +84,7 @@ class TurnRecorder:
         return error
 
     def fired(self, firing: HookFiring) -> None:
+        firing = firing.model_copy(update={"started_ms": self.now_ms()})
         self.firings.append(firing)
         self.emit("hook", **firing.model_dump(mode="json"))
 

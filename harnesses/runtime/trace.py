@@ -71,7 +71,7 @@ class CallRecord(_Record):
 
 
 class HookFiring(_Record):
-    """One hook that fired, and what it did in plain words."""
+    """One hook that fired, and what it did in plain words. `started_ms` counts from the start of the turn (the recorder sets it)."""
 
     hook_id: str
     hook_name: str
@@ -79,6 +79,7 @@ class HookFiring(_Record):
     action: str
     detail: str
     round: int | None = None
+    started_ms: float = 0.0
 
 
 class ModelCall(_Record):

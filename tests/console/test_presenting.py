@@ -115,10 +115,10 @@ def test_steps_stand_in_the_order_in_which_they_happened():
     model = [ModelCall(round=number, text="", finish_reason="stop", started_ms=50.0 * number) for number in (0, 1)]
     call = CallRecord(round=1, raw="", tool_name="get_price", status="ok", started_ms=30.0, duration_ms=10.0)
 
-    def hook(event: str, round_number: int | None) -> HookFiring:
-        return HookFiring(hook_id=event, hook_name=event, event=event, action="", detail="", round=round_number)
+    def hook(event: str, started_ms: float) -> HookFiring:
+        return HookFiring(hook_id=event, hook_name=event, event=event, action="", detail="", started_ms=started_ms)
 
-    firings = (hook("Stop", 1), hook("PostToolUse", 1), hook("PreToolUse", 1), hook("UserPromptSubmit", None))
+    firings = (hook("Stop", 80.0), hook("PostToolUse", 40.0), hook("PreToolUse", 31.0), hook("UserPromptSubmit", 0.0))
     view = trace_view(trace(model_calls=tuple(model), calls=(call,), hook_firings=firings))
     assert [step.title for step in view.steps] == [
         "UserPromptSubmit", "The model writes", "PreToolUse", "get_price", "PostToolUse", "The model writes", "Stop",
