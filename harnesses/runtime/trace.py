@@ -71,7 +71,7 @@ class CallRecord(_Record):
 
 
 class HookFiring(_Record):
-    """One hook that fired, and what it did in plain words. `started_ms` counts from the start of the turn (the recorder sets it)."""
+    """One hook that fired, and what it did in plain words. `started_ms` is set by the recorder, from the start of the turn."""
 
     hook_id: str
     hook_name: str
