@@ -30,6 +30,7 @@ function csrfToken() {
 }
 
 export async function request(method, url, { body, headers = {}, keepalive } = {}) {
+  const isForm = body instanceof FormData;
   let response;
   try {
     response = await fetch(url, {
@@ -37,8 +38,8 @@ export async function request(method, url, { body, headers = {}, keepalive } = {
       cache: "no-store",
       credentials: "same-origin",
       keepalive,
-      headers: { Accept: "application/json", "X-CSRFToken": csrfToken(), ...(body === undefined ? {} : { "Content-Type": "application/json" }), ...headers },
-      body: body === undefined ? undefined : JSON.stringify(body),
+      headers: { Accept: "application/json", "X-CSRFToken": csrfToken(), ...(body === undefined || isForm ? {} : { "Content-Type": "application/json" }), ...headers },
+      body: body === undefined || isForm ? body : JSON.stringify(body),
     });
   } catch {
     throw new Offline();
@@ -122,6 +123,18 @@ export class Api {
 
   operationTool(name) {
     return request("GET", `${this.harness}/operations/${encodeURIComponent(name)}/tool`);
+  }
+
+  // The skills in a SKILL.md or a zip of them, as components.
+  skillFile(file) {
+    const body = new FormData();
+    body.append("file", file);
+    return request("POST", `${this.base}/skill-file`, { body });
+  }
+
+  // How a result of an operation reads through a tool that is not saved.
+  exampleResult(body) {
+    return this.#post("example-result", body);
   }
 
   skillTemplates() {

@@ -1,6 +1,6 @@
 // What the model reads back: the fields of an operation's result shown, renamed, hidden, translated; their order, what they are
 // wrapped in, the format; and beside it an example, an operation's result as it would stand before the model.
-import { ApiError, request } from "../api.js";
+import { ApiError } from "../api.js";
 import { button, h } from "../dom.js";
 import { choice, findings, fold, isAt, labelled, line, tick } from "./tool_controls.js";
 import { dotted, dropResultField, moveResultField, resultRows, saysNothing, setResult, setResultField } from "./tool_links.js";
@@ -97,57 +97,60 @@ function outer(form, one, index, place) {
 // A result in the operation's terms on one side, what the model reads on the other. What was typed is kept while the form is open.
 function example(form, one, index) {
   const key = `example ${index} ${one.operation}`;
-  const kept = form.kept.get(key) ?? {};
   const source = h("textarea", { rows: 8, class: "mono", spellcheck: false, dataset: { key } });
-  const given = labelled("An example of what the operation gives", source, { help: kept.origin });
-  const shown = h("pre", { class: "example__text", tabIndex: 0, "aria-label": "What the model reads", dataset: { example: String(index) } });
+  const about = h("p", { class: "field__help" });
+  const given = labelled("An example of what the operation gives", source, { extra: about });
+  const shown = h("pre", { class: "example__text", tabIndex: 0, role: "region", "aria-label": "What the model reads", dataset: { example: String(index) } });
   const tokens = h("span", { class: "soft small" });
   const problem = h("p", { class: "note note--bad", role: "status", hidden: true });
+  const show = ({ answer, origin }) => {
+    shown.textContent = answer?.text ?? "";
+    tokens.textContent = answer?.text ? ` ${answer.tokens} tokens` : "";
+    problem.hidden = !answer?.error;
+    problem.textContent = answer?.error?.message ?? "";
+    about.textContent = answer?.mismatch || origin || "";
+  };
+  const kept = form.kept.get(key) ?? {};
   source.value = kept.text ?? "";
   show(kept);
 
-  function show({ answer }) {
-    shown.textContent = answer?.text ?? "";
-    tokens.textContent = answer?.tokens === undefined || answer.error ? "" : ` ${answer.tokens} tokens`;
-    problem.hidden = !answer?.error;
-    problem.textContent = answer?.error?.message ?? "";
-  }
-
   async function ask() {
     const typed = source.value.trim();
-    let result;
+    let sample;
     try {
-      result = typed ? JSON.parse(typed) : undefined;
+      sample = typed ? { result: JSON.parse(typed), origin: form.kept.get(key)?.origin ?? "" } : firstSample(form, one.operation);
     } catch (error) {
       return given.fail(`This is no JSON yet: ${error.message}`);
     }
     given.fail("");
     try {
-      const answer = await askFor(form, index, result);
+      const answer = await form.store.api.exampleResult({ tool: form.tool, case: index, result: sample.result });
       if (!source.isConnected || source.value.trim() !== typed) return;
       if (!typed) source.value = JSON.stringify(answer.result, null, 2);
-      form.kept.set(key, { text: source.value, origin: answer.origin, answer });
-      show({ answer });
+      const next = { text: source.value, origin: sample.origin ?? answer.origin, answer };
+      form.kept.set(key, next);
+      show(next);
     } catch (error) {
       if (error instanceof ApiError) show({ answer: { text: "", error: { message: error.message } } });
     }
   }
 
-  clearTimeout(form.kept.get(`${key} timer`));
   const soon = () => {
     clearTimeout(form.kept.get(`${key} timer`));
     form.kept.set(`${key} timer`, setTimeout(ask, WAIT_MS));
   };
-  source.addEventListener("input", soon);
+  source.addEventListener("input", () => {
+    form.kept.set(key, { ...form.kept.get(key), text: source.value, origin: "" });
+    soon();
+  });
   soon();
   return h("div", { class: "example" }, given.element,
     h("div", { class: "example__shown" }, h("p", { class: "label" }, "What the model reads", tokens), shown, problem));
 }
 
-// `result` left out: one is taken from the harness's own examples, or made from the operation's schema.
-function askFor(form, index, result) {
-  const { document } = form.store;
-  const examples = (document.examples ?? []).flatMap((item) => item.calls ?? []).filter((call) => call.operation === form.tool.binding.cases[index].operation);
-  const body = { tool: form.tool, case: index, result: result ?? (Object.keys(examples[0]?.result ?? {}).length ? examples[0].result : undefined) };
-  return request("POST", `${form.store.api.base}/example-result`, { body });
+// A result that this harness's own examples show; else nothing, and the server makes one from the operation's schema.
+function firstSample(form, operation) {
+  const calls = (form.store.document.examples ?? []).flatMap((item) => item.calls ?? []);
+  const found = calls.find((call) => call.operation === operation && Object.keys(call.result ?? {}).length);
+  return found ? { result: found.result, origin: "From an example of this harness. Write your own to see how it reads." } : {};
 }

@@ -110,9 +110,9 @@ function pairs(form, { key, name, item, schema, surface, onChange }) {
   const remove = (place) => put(list.filter((_, at) => at !== place));
   const rows = list.map((pair, place) => {
     const label = `${name} ${place + 1}`;
-    return h("li", { class: "pairs__row" },
+    return h("li", { class: "recode__row" },
       valueControl(form, { key: `${key} ${place} surface`, label: `The model's value for ${label}`, schema: surface ?? { type: typeof pair.surface }, value: pair.surface, onValue: write(place, "surface"), isBare: true }),
-      h("span", { class: "pairs__join", "aria-hidden": "true" }, "↔"),
+      h("span", { class: "recode__join", "aria-hidden": "true" }, "↔"),
       valueControl(form, { key: `${key} ${place} operation`, label: `The operation's value for ${label}`, schema, value: pair.operation, onValue: write(place, "operation"), isBare: true }),
       list.length > 1 && !form.store.isReadOnly && button("", () => remove(place), { quiet: true, small: true, icon: "close", title: `Remove the pair ${label}` }),
     );
@@ -121,9 +121,9 @@ function pairs(form, { key, name, item, schema, surface, onChange }) {
     form.focusNext = `${key} ${list.length} surface`;
     put([...list, { operation: unusedOption(schema, list), surface: "" }]);
   };
-  return h("div", { class: "pairs" },
+  return h("div", { class: "recode" },
     h("p", { class: "field__help" }, "Left the model's value, right the operation's."),
-    h("ul", { class: "pairs__list" }, rows),
+    h("ul", { class: "recode__list" }, rows),
     !form.store.isReadOnly && button("Add pair", more, { small: true, icon: "plus" }),
   );
 }
