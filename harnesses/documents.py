@@ -1,7 +1,8 @@
-"""Documents that people and programs send in, read as harnesses: every wrong field is told as a field of the request."""
+"""Documents and edits that people and programs send in: every wrong field is told as a field of the request."""
 
 from __future__ import annotations
 
+from harnesses.core.editing import Edited, EditError, apply_edits
 from harnesses.core.jsonvalues import JsonValue
 from harnesses.core.parsing import SpecInputError, spec_from_document
 from harnesses.core.spec import HarnessSpec
@@ -19,4 +20,19 @@ def read_spec(document: JsonValue, field: str = "spec") -> HarnessSpec:
         ]
         raise Invalid(
             str(error), code="bad_spec", title="The specification is malformed", field_errors=errors
+        ) from error
+
+
+def edit_spec(spec: HarnessSpec, edits: JsonValue) -> Edited:
+    """The specification after edits, all or none. Raises Invalid naming the field at fault (`edits[2].fields.name`)."""
+    try:
+        return apply_edits(spec, edits)
+    except EditError as error:
+        is_list = isinstance(edits, list) and error.index < len(edits)
+        place = ".".join(part for part in (f"edits[{error.index}]" if is_list else "edits", error.path) if part)
+        raise Invalid(
+            f"{place}: {error}",
+            code="bad_edit",
+            title="An edit cannot be made",
+            field_errors=[FieldError(place, error.message, error.mend, "bad_edit")],
         ) from error

@@ -10,11 +10,12 @@ from rest_framework import serializers
 
 from harnesses.api.serializers import FindingSerializer
 from harnesses.core.jsonvalues import JsonObject
+from harnesses.core.merge import MergeResult
 from harnesses.core.risk import RiskReport
 from harnesses.core.validation import Finding
 from harnesses.models import DraftRevision, HarnessDraft
-from harnesses.selectors import MAX_NUMBER, DraftCheck, RenderedVersion, draft_document
-from harnesses.services import MAX_NAME_CHARS
+from harnesses.selectors import MAX_NUMBER, DraftCheck, DraftComparison, RenderedVersion, draft_document
+from ledger.api.fields import StrictSerializer, TextField, WholeNumberField
 
 
 class DraftSerializer(serializers.ModelSerializer[HarnessDraft]):
@@ -62,18 +63,168 @@ class DraftDetailSerializer(DraftSerializer):
         fields = (*DraftSerializer.Meta.fields, "document", "findings")  # type: ignore[assignment]
 
 
-class DraftCreateSerializer(serializers.Serializer[Any]):
+class DraftCreateSerializer(StrictSerializer):
     """What opens a draft: on the newest version, on another one, or with a content of its own."""
 
-    name = serializers.CharField(max_length=MAX_NAME_CHARS, required=False, allow_blank=True, default="")
-    from_version = serializers.IntegerField(required=False, min_value=1, max_value=MAX_NUMBER)
+    name = TextField(required=False, default="", help_text="At most 120 characters.")
+    from_version = WholeNumberField(required=False, min_value=1, max_value=MAX_NUMBER)
     document = serializers.DictField(required=False, help_text="The whole harness specification.")
 
 
-class DocumentSerializer(serializers.Serializer[Any]):
+class DocumentSerializer(StrictSerializer):
     """A whole harness specification."""
 
     document = serializers.DictField(help_text="The whole harness specification.")
+
+
+class EditsSerializer(StrictSerializer):
+    """Edits that name only what changes."""
+
+    edits = serializers.ListField(
+        child=serializers.JSONField(),
+        help_text='Each with "op": set, add, remove, move, rename or replace_text; see "Edits" in docs/api.md.',
+    )
+
+
+class ApplySerializer(EditsSerializer):
+    """An unsaved document, and edits to make on it."""
+
+    document = serializers.DictField()
+
+
+class AppliedSerializer(serializers.Serializer[Any]):
+    """The document after the edits, and what each of them did, in a line."""
+
+    document = serializers.DictField()
+    applied = serializers.ListField(child=serializers.CharField())
+
+
+class MergeSerializer(StrictSerializer):
+    """An unsaved document and the revision it started from."""
+
+    document = serializers.DictField()
+    base_revision = WholeNumberField(min_value=1, max_value=MAX_NUMBER)
+
+
+class ConflictSerializer(serializers.Serializer[Any]):
+    """One place that both sides changed, each in its own way; `edits` choose a side in the merged document, which holds mine."""
+
+    key = serializers.CharField()
+    kind = serializers.CharField()
+    component_id = serializers.CharField()
+    component_name = serializers.CharField()
+    field = serializers.CharField(help_text="Empty: the component as a whole; order: the order of the kind.")  # type: ignore[assignment]
+    base = serializers.JSONField(allow_null=True)
+    mine = serializers.JSONField(allow_null=True)
+    theirs = serializers.JSONField(allow_null=True)
+    missing = serializers.ListField(child=serializers.CharField(), help_text="The sides on which there is no value.")
+    edits = serializers.DictField(child=serializers.ListField(child=serializers.DictField()))
+
+
+class MergedSerializer(serializers.Serializer[Any]):
+    """What came of a merge. `revision` is the one that the next save starts from; `by` and `at` tell who made it, and when."""
+
+    revision = serializers.IntegerField()
+    base_number = serializers.IntegerField(allow_null=True)
+    document = serializers.DictField()
+    conflicts = ConflictSerializer(many=True)
+    taken = serializers.ListField(
+        child=serializers.CharField(), help_text="What of theirs was taken over, in a line each."
+    )
+    by = serializers.CharField()
+    at = serializers.DateTimeField()
+
+
+class MentionsSerializer(StrictSerializer):
+    """A component whose name is about to change."""
+
+    document = serializers.DictField()
+    kind = serializers.ChoiceField(("prompt", "skill", "tool", "hook", "example"))
+    component_id = TextField()
+    new_name = TextField(required=False, default="")
+
+
+class MentionSerializer(serializers.Serializer[Any]):
+    """One mention of a name, written by hand, and the line (from 1) it stands on."""
+
+    kind = serializers.CharField()
+    component_id = serializers.CharField()
+    component_name = serializers.CharField()
+    field = serializers.CharField()  # type: ignore[assignment]
+    line = serializers.IntegerField()
+    excerpt = serializers.CharField()
+
+
+class MentionsFoundSerializer(serializers.Serializer[Any]):
+    """Where a name is mentioned. `references` counts the places that follow a rename by themselves."""
+
+    mentions = MentionSerializer(many=True)
+    references = serializers.IntegerField()
+
+
+class SearchSerializer(StrictSerializer):
+    """A text to look for in an unsaved document."""
+
+    document = serializers.DictField()
+    find = TextField(help_text="At most 1,000 characters.")
+    is_case_sensitive = serializers.BooleanField(required=False, default=False)
+    kinds = serializers.ListField(
+        child=serializers.ChoiceField(("prompt", "skill", "tool", "hook", "example", "runtime")),
+        required=False,
+        allow_null=True,
+        default=None,
+        max_length=6,
+    )
+
+
+class MatchSerializer(MentionSerializer):
+    """A line on which something was found, and how often."""
+
+    count = serializers.IntegerField()
+
+
+class SearchFoundSerializer(serializers.Serializer[Any]):
+    """The lines on which a text was found, at most 2,000 of them."""
+
+    matches = MatchSerializer(many=True)
+
+
+class DraftCommitSerializer(StrictSerializer):
+    """A commit of the revision that was looked at."""
+
+    message = TextField(help_text="What changed and why, at most 2,000 characters.")
+    revision = WholeNumberField(min_value=1, max_value=MAX_NUMBER)
+
+
+class RestoreSerializer(StrictSerializer):
+    """The earlier save to take up again."""
+
+    revision = WholeNumberField(min_value=1, max_value=MAX_NUMBER)
+
+
+class DraftReasonSerializer(StrictSerializer):
+    """Why, if there is something to say."""
+
+    reason = TextField(required=False, default="")
+
+
+class NothingSerializer(StrictSerializer):
+    """An empty object."""
+
+
+class PersonHereSerializer(serializers.Serializer[Any]):
+    """Somebody who edits the draft now."""
+
+    username = serializers.CharField()
+    name = serializers.CharField()
+    is_you = serializers.BooleanField()
+    seconds_ago = serializers.IntegerField()
+
+
+class PeopleHereSerializer(serializers.Serializer[Any]):
+    """Who edits the draft now, whoever was seen last first."""
+
+    people = PersonHereSerializer(many=True)
 
 
 class DraftSavedSerializer(serializers.Serializer[Any]):
@@ -200,6 +351,28 @@ def change_documents(risk: RiskReport) -> list[JsonObject]:
         }
         for item in risk.changes
     ]
+
+
+def merged_document(draft: HarnessDraft, merge: MergeResult) -> JsonObject:
+    """What came of a merge, as plain JSON."""
+    return {
+        "revision": draft.revision,
+        "base_number": draft.base_version.number if draft.base_version else None,
+        "document": merge.spec.document(),
+        "conflicts": [conflict.document() for conflict in merge.conflicts],
+        "taken": list(merge.taken),
+        "by": draft.updated_by_name,
+        "at": draft.updated_at,
+    }
+
+
+def draft_comparison_document(comparison: DraftComparison) -> JsonObject:
+    """A draft beside a version, as plain JSON."""
+    return {
+        "spec_hashes": [comparison.old.spec_hash, comparison.new.spec_hash],
+        "changes": [asdict(change) for change in comparison.diff.changes],
+        "risk": asdict(comparison.risk),
+    }
 
 
 def prompt_document(rendered: RenderedVersion) -> JsonObject:

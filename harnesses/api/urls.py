@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import re_path
 
-from harnesses.api import drafts, examples, members, reviews, views
+from harnesses.api import drafts, drafts_unsaved, examples, members, reviews, views
 from harnesses.api.resolve import resolve
 
 app_name = "harnesses_api"
@@ -32,9 +32,21 @@ urlpatterns = [
     ),
     re_path(rf"{_HARNESS}/drafts/?$", drafts.DraftListView.as_view(), name="drafts"),
     re_path(rf"{_DRAFT}/?$", drafts.DraftView.as_view(), name="draft"),
-    re_path(rf"{_DRAFT}/check/?$", drafts.DraftCheckView.as_view(), name="draft-check"),
+    re_path(rf"{_DRAFT}/check/?$", drafts_unsaved.DraftCheckView.as_view(), name="draft-check"),
     re_path(rf"{_DRAFT}/example-result/?$", examples.ExampleResultView.as_view(), name="draft-example-result"),
-    re_path(rf"{_DRAFT}/prompt/?$", drafts.DraftPromptView.as_view(), name="draft-prompt"),
+    re_path(rf"{_DRAFT}/prompt/?$", drafts_unsaved.DraftPromptView.as_view(), name="draft-prompt"),
+    re_path(rf"{_DRAFT}/apply/?$", drafts_unsaved.DraftApplyView.as_view(), name="draft-apply"),
+    re_path(rf"{_DRAFT}/merge/?$", drafts_unsaved.DraftMergeView.as_view(), name="draft-merge"),
+    re_path(rf"{_DRAFT}/mentions/?$", drafts_unsaved.DraftMentionsView.as_view(), name="draft-mentions"),
+    re_path(rf"{_DRAFT}/search/?$", drafts_unsaved.DraftSearchView.as_view(), name="draft-search"),
+    re_path(rf"{_DRAFT}/compare/?$", drafts_unsaved.DraftCompareView.as_view(), name="draft-compare"),
+    re_path(rf"{_DRAFT}/commit/?$", drafts.DraftCommitView.as_view(), name="draft-commit"),
+    re_path(rf"{_DRAFT}/discard/?$", drafts.DraftDiscardView.as_view(), name="draft-discard"),
+    re_path(rf"{_DRAFT}/reopen/?$", drafts.DraftReopenView.as_view(), name="draft-reopen"),
+    re_path(rf"{_DRAFT}/revisions/?$", drafts.DraftRevisionListView.as_view(), name="draft-revisions"),
+    re_path(rf"{_DRAFT}/restore/?$", drafts.DraftRestoreView.as_view(), name="draft-restore"),
+    re_path(rf"{_DRAFT}/rebase/?$", drafts.DraftRebaseView.as_view(), name="draft-rebase"),
+    re_path(rf"{_DRAFT}/presence/?$", drafts.DraftPresenceView.as_view(), name="draft-presence"),
     re_path(rf"{_HARNESS}/reviews/?$", reviews.HarnessReviewListView.as_view(), name="harness-reviews"),
     re_path(rf"{_HARNESS}/reviewers/?$", reviews.ReviewersView.as_view(), name="reviewers"),
     re_path(r"^reviews/?$", reviews.ReviewListView.as_view(), name="reviews"),

@@ -145,7 +145,7 @@ class VersionListView(generics.ListAPIView[HarnessVersion]):
             expected_number=values.get("expected_number"),
             acting_user=calling_user(request),
         )
-        return _commit_response(request, result, CommitResultSerializer(result).data)
+        return commit_response(request, result, CommitResultSerializer(result).data)
 
 
 class VersionView(APIView):
@@ -203,7 +203,7 @@ class ImportView(APIView):
             acting_user=calling_user(request),
         )
         body = {**CommitResultSerializer(outcome.commit).data, "notes": list(outcome.notes)}
-        return _commit_response(request, outcome.commit, body)
+        return commit_response(request, outcome.commit, body)
 
 
 class ImportPreviewView(APIView):
@@ -244,7 +244,8 @@ class CompareView(APIView):
         return Response(comparison_document(version_compare(harness.slug, *numbers)))
 
 
-def _commit_response(request: Request, result: CommitResult, body: Any) -> Response:
+def commit_response(request: Request, result: CommitResult, body: Any) -> Response:
+    """What a commit gave: 201 for a new version, 200 where the content was there already."""
     version = result.version
     location = reverse("harnesses_api:version", [version.harness.slug, version.number], request=request)
     headers = {"Location": location, "ETag": f'"{version.spec_hash}"'}

@@ -6,16 +6,23 @@ from harnesses.selectors.approvals import (
 )
 from harnesses.selectors.drafts import (
     DraftCheck,
+    DraftComparison,
     draft_base_spec,
     draft_check,
+    draft_compare,
     draft_document,
     draft_get,
     draft_list,
+    draft_merge,
     draft_spec,
     revision_get,
     revision_list,
     revision_spec,
     spec_rendered,
+)
+from harnesses.selectors.history import (
+    common_ancestor,
+    versions_compared,
 )
 from harnesses.selectors.labels import (
     LabelPreview,
@@ -98,6 +105,7 @@ __all__ = [
     "Comparison",
     "CountedPart",
     "DraftCheck",
+    "DraftComparison",
     "LabelPreview",
     "MemberKind",
     "RenderedVersion",
@@ -109,11 +117,14 @@ __all__ = [
     "catalogue_for",
     "change_authors",
     "coming_freezes",
+    "common_ancestor",
     "draft_base_spec",
     "draft_check",
+    "draft_compare",
     "draft_document",
     "draft_get",
     "draft_list",
+    "draft_merge",
     "draft_spec",
     "freeze_at",
     "freeze_get",
@@ -163,5 +174,6 @@ __all__ = [
     "version_rendered",
     "version_reviews",
     "version_spec",
+    "versions_compared",
     "waiting_count",
 ]

@@ -10,13 +10,15 @@ from typing import Any
 from django.db.models import QuerySet
 
 from harnesses import ports
+from harnesses.core.diff import HarnessDiff, diff_specs
 from harnesses.core.jsonvalues import JsonObject, parse_json
+from harnesses.core.merge import MergeResult, merge_specs
 from harnesses.core.parsing import spec_from_document
 from harnesses.core.risk import RiskReport, assess
 from harnesses.core.spec import HarnessSpec
 from harnesses.core.templates import SAMPLE_CONTEXT, TemplateError
 from harnesses.core.validation import Finding, validate
-from harnesses.models import DraftRevision, Harness, HarnessDraft
+from harnesses.models import DraftRevision, Harness, HarnessDraft, HarnessVersion
 from harnesses.runtime.context_budget import TokenMeter
 from harnesses.runtime.render import PART_SEPARATOR, render_prompt
 from harnesses.selectors.versions import CountedPart, RenderedVersion, catalogue_for, version_spec
@@ -35,6 +37,17 @@ class DraftCheck:
     findings: tuple[Finding, ...]
     prompt_tokens: int | None
     budget_tokens: int
+    risk: RiskReport
+
+
+@dataclass(frozen=True)
+class DraftComparison:
+    """A draft's saved content beside a version; `version` None stands for an empty harness."""
+
+    version: HarnessVersion | None
+    old: HarnessSpec
+    new: HarnessSpec
+    diff: HarnessDiff
     risk: RiskReport
 
 
@@ -110,6 +123,23 @@ def draft_check(draft: HarnessDraft, spec: HarnessSpec) -> DraftCheck:
         budget_tokens=spec.runtime.context_budget_tokens,
         risk=assess(draft_base_spec(draft), spec, catalogue),
     )
+
+
+def draft_merge(draft: HarnessDraft, spec: HarnessSpec, base_revision: int) -> MergeResult:
+    """What was saved since `base_revision`, put into an unsaved content that started from it. Writes nothing.
+
+    Where that revision is no longer kept, the draft's base version stands in for it: both come from that one too.
+    """
+    base = DraftRevision.objects.filter(draft=draft, revision=base_revision).first()
+    return merge_specs(revision_spec(base) if base else draft_base_spec(draft), spec, draft_spec(draft))
+
+
+def draft_compare(draft: HarnessDraft, version: HarnessVersion | None = None) -> DraftComparison:
+    """The draft as it is saved beside a version of any harness (None: its base version)."""
+    version = version or draft.base_version
+    old, new = version_spec(version) if version else HarnessSpec(), draft_spec(draft)
+    risk = assess(old, new, catalogue_for(draft.harness.world))
+    return DraftComparison(version=version, old=old, new=new, diff=diff_specs(old, new), risk=risk)
 
 
 def spec_prompt_tokens(spec: HarnessSpec) -> int | None:

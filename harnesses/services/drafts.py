@@ -17,12 +17,20 @@ from django.utils import timezone
 from harnesses import policy
 from harnesses.core.jsonvalues import MAX_JSON_BYTES, JsonObject, JsonValue
 from harnesses.core.membership import HarnessAction
+from harnesses.core.merge import MergeResult, merge_specs
 from harnesses.core.spec import HarnessSpec
-from harnesses.documents import read_spec
+from harnesses.documents import edit_spec, read_spec
 from harnesses.errors import StaleDraft
 from harnesses.models import DraftRevision, Harness, HarnessDraft, HarnessVersion
-from harnesses.selectors.versions import version_spec
-from harnesses.services.versions import document_text
+from harnesses.selectors.drafts import draft_base_spec, draft_spec, revision_get, revision_spec
+from harnesses.selectors.versions import spec_findings, version_spec
+from harnesses.services.versions import (
+    MAX_MESSAGE_CHARS,
+    CommitResult,
+    document_text,
+    harness_commit,
+    refuse_archived,
+)
 from ledger.errors import Conflict, Invalid, TooLarge
 from ledger.services import actor_name, audit_record, checked_text
 
@@ -86,23 +94,156 @@ def draft_save(
     revision: int,
     acting_user: AbstractUser | None,
     document: JsonValue = None,
+    edits: JsonValue = None,
 ) -> SavedDraft:
-    """Save new content as the next revision.
+    """Save new content, whole (`document`) or by `edits` that name only what changes, as the next revision.
 
     `revision` is the one that the change started from; if the draft was saved since, StaleDraft tells the current one and nothing
-    is written. Content equal to what is saved makes no revision and is never stale, so that a repeated request is harmless.
-    Raises Invalid with every field that is wrong, TooLarge, StaleDraft, Conflict (closed, archived), Denied.
+    is written. A whole document equal to what is saved makes no revision and is never stale, so that a repeated request is
+    harmless. Raises Invalid with every field that is wrong, TooLarge, StaleDraft, Conflict (closed, archived), Denied.
     """
     policy.require(acting_user, HarnessAction.EDIT, draft.harness)
-    spec = read_spec(document, "document")
-    text = _stored_text(spec)
+    sent = read_spec(document, "document") if edits is None else None
     locked = draft_lock(draft)
     refuse_closed(locked)
+    if sent is None:
+        refuse_stale(locked, revision)
+        sent = edit_spec(draft_spec(locked), edits).spec
+    text = _stored_text(sent)
     if text == locked.document:
-        return SavedDraft(draft=locked, spec=spec, is_new=False)
+        return SavedDraft(draft=locked, spec=sent, is_new=False)
     refuse_stale(locked, revision)
-    store_content(locked, spec, acting_user, text=text)
+    store_content(locked, sent, acting_user, text=text)
+    return SavedDraft(draft=locked, spec=sent, is_new=True)
+
+
+@transaction.atomic
+def draft_commit(*, draft: HarnessDraft, revision: int, message: str, acting_user: AbstractUser | None) -> CommitResult:
+    """Make the draft's content the newest version, and close the draft.
+
+    `revision` is the one that was looked at. Committing the same revision twice gives the same version twice. Where another
+    version was committed since the draft's base, Conflict says to rebase. Raises InvalidHarness, Invalid, StaleDraft, Conflict,
+    Denied.
+    """
+    policy.require(acting_user, HarnessAction.EDIT, draft.harness)
+    message = checked_text("message", message, max_chars=MAX_MESSAGE_CHARS, is_required=True)
+    Harness.objects.select_for_update(no_key=True).get(pk=draft.harness_id)
+    locked = draft_lock(draft)
+    spec = draft_spec(locked)
+    if locked.committed_version is not None and revision == locked.revision:
+        findings = spec_findings(spec, locked.harness.world)
+        return CommitResult(version=locked.committed_version, is_new=False, findings=findings)
+    refuse_closed(locked)
+    refuse_stale(locked, revision)
+    result = _commit(locked, spec, message, acting_user)
+    locked.state = HarnessDraft.State.COMMITTED
+    locked.committed_version = result.version
+    locked.save(update_fields=["state", "committed_version"])
+    after: JsonObject = {"number": result.version.number, "spec_hash": locked.spec_hash}
+    draft_audit(locked, "draft.committed", acting_user, after=after, reason=message)
+    return result
+
+
+def _commit(draft: HarnessDraft, spec: HarnessSpec, message: str, acting_user: AbstractUser | None) -> CommitResult:
+    base = draft.base_version.number if draft.base_version else 0
+    try:
+        return harness_commit(
+            harness=draft.harness,
+            spec=spec,
+            message=message,
+            acting_user=acting_user,
+            source=HarnessVersion.Source.EDITOR,
+            expected_number=base,
+        )
+    except Conflict as error:
+        if error.code != "version_conflict":
+            raise
+        began = f"version {base}" if base else "an empty harness"
+        detail = (
+            f"This draft began from {began}, but version {draft.harness.version_count} was committed meanwhile. "
+            "Rebase the draft on it, look at what changed, then commit."
+        )
+        raise Conflict(detail, code="version_conflict", title="Another version was committed meanwhile") from error
+
+
+@transaction.atomic
+def draft_discard(*, draft: HarnessDraft, acting_user: AbstractUser | None, reason: str = "") -> HarnessDraft:
+    """Put a draft away, content and all; discarding twice is harmless. Raises Conflict for a committed one, Denied."""
+    policy.require(acting_user, HarnessAction.EDIT, draft.harness)
+    locked = draft_lock(draft)
+    refuse_committed(locked)
+    if locked.state != HarnessDraft.State.DISCARDED:
+        locked.state = HarnessDraft.State.DISCARDED
+        locked.save(update_fields=["state"])
+        draft_audit(locked, "draft.discarded", acting_user, before={"revision": locked.revision}, reason=reason)
+    return locked
+
+
+@transaction.atomic
+def draft_reopen(*, draft: HarnessDraft, acting_user: AbstractUser | None, reason: str = "") -> HarnessDraft:
+    """Take a discarded draft up again; an open one stays open. Raises Conflict (committed, archived), Denied."""
+    policy.require(acting_user, HarnessAction.EDIT, draft.harness)
+    locked = draft_lock(draft)
+    refuse_archived(locked.harness)
+    refuse_committed(locked)
+    if locked.state != HarnessDraft.State.OPEN:
+        locked.state = HarnessDraft.State.OPEN
+        locked.save(update_fields=["state"])
+        draft_audit(locked, "draft.reopened", acting_user, after={"revision": locked.revision}, reason=reason)
+    return locked
+
+
+@transaction.atomic
+def draft_restore(*, draft: HarnessDraft, revision: int, acting_user: AbstractUser | None) -> SavedDraft:
+    """Make the content of an earlier save the newest revision; what it replaces stays a revision of its own.
+
+    Raises NotFound where that save is not kept, Conflict (closed, archived), Denied.
+    """
+    policy.require(acting_user, HarnessAction.EDIT, draft.harness)
+    locked = draft_lock(draft)
+    refuse_closed(locked)
+    earlier = revision_get(locked, revision)
+    spec = revision_spec(earlier)
+    if earlier.document == locked.document:
+        return SavedDraft(draft=locked, spec=spec, is_new=False)
+    before: JsonObject = {"revision": locked.revision, "spec_hash": locked.spec_hash}
+    store_content(locked, spec, acting_user, is_told=False)
+    after: JsonObject = {"revision": locked.revision, "spec_hash": locked.spec_hash, "restored": revision}
+    draft_audit(locked, "draft.restored", acting_user, before=before, after=after)
     return SavedDraft(draft=locked, spec=spec, is_new=True)
+
+
+@dataclass(frozen=True)
+class RebasedDraft:
+    """A draft with the newest version's changes in it. Where both changed the same, the draft's own stayed: see the conflicts."""
+
+    saved: SavedDraft
+    merge: MergeResult
+
+
+@transaction.atomic
+def draft_rebase(*, draft: HarnessDraft, acting_user: AbstractUser | None, revision: int | None = None) -> RebasedDraft:
+    """Merge what was committed since the draft's base into it, and make the newest version its base.
+
+    `revision`, where given, is the one that was looked at. A draft that is based on the newest version stays as it is. Raises
+    StaleDraft, Conflict (closed, archived), Denied.
+    """
+    policy.require(acting_user, HarnessAction.EDIT, draft.harness)
+    locked = draft_lock(draft)
+    refuse_closed(locked)
+    if revision is not None:
+        refuse_stale(locked, revision)
+    mine, base = draft_spec(locked), locked.base_version
+    newest = locked.harness.versions.select_related("harness").order_by("-number").first()
+    if newest is None or newest == base:
+        return RebasedDraft(SavedDraft(locked, mine, is_new=False), MergeResult(mine, (), ()))
+    merge = merge_specs(draft_base_spec(locked), mine, version_spec(newest))
+    locked.base_version = newest
+    before: JsonObject = {"base": base.number if base else None, "revision": locked.revision}
+    store_content(locked, merge.spec, acting_user, is_told=False)
+    after: JsonObject = {"base": newest.number, "revision": locked.revision, "conflicts": len(merge.conflicts)}
+    draft_audit(locked, "draft.rebased", acting_user, before=before, after=after)
+    return RebasedDraft(SavedDraft(locked, merge.spec, is_new=True), merge)
 
 
 # --- what all writes share -------------------------------------------------------------------------------------------
@@ -115,10 +256,15 @@ def draft_lock(draft: HarnessDraft) -> HarnessDraft:
     return rows.defer("base_version__document", "committed_version__document").get(pk=draft.pk)
 
 
-def store_content(draft: HarnessDraft, spec: HarnessSpec, acting_user: AbstractUser | None, *, text: str = "") -> None:
-    """Make `spec` the next revision of a locked draft; old revisions are thinned out. Raises TooLarge."""
+def store_content(
+    draft: HarnessDraft, spec: HarnessSpec, acting_user: AbstractUser | None, *, text: str = "", is_told: bool = True
+) -> None:
+    """Make `spec` the next revision of a locked draft; old revisions are thinned out. Raises TooLarge.
+
+    `is_told`: where a spell of editing begins with it, the audit log says so; else the caller tells it in words of its own.
+    """
     before = draft.revision
-    if _begins_editing(draft, acting_user):
+    if is_told and _begins_editing(draft, acting_user):
         draft_audit(draft, "draft.edited", acting_user, before={"revision": before, "spec_hash": draft.spec_hash})
     draft.document = text or _stored_text(spec)
     draft.spec_hash = spec.spec_hash
@@ -138,18 +284,16 @@ def refuse_stale(draft: HarnessDraft, revision: int) -> None:
 def refuse_closed(draft: HarnessDraft) -> None:
     """Raises Conflict where the draft is committed or discarded, or its harness archived."""
     refuse_archived(draft.harness)
-    if draft.state == HarnessDraft.State.COMMITTED and draft.committed_version:
-        detail = f"This draft is committed as version {draft.committed_version.number}. Open a new draft to go on."
-        raise Conflict(detail, code="draft_closed")
+    refuse_committed(draft)
     if draft.state == HarnessDraft.State.DISCARDED:
         raise Conflict("This draft is discarded. Reopen it to go on.", code="draft_closed")
 
 
-def refuse_archived(harness: Harness) -> None:
-    """Raises Conflict for a harness that is put away."""
-    if harness.is_archived:
-        detail = f'The harness "{harness.slug}" is archived. Take it back into use before you change it.'
-        raise Conflict(detail, code="archived")
+def refuse_committed(draft: HarnessDraft) -> None:
+    """Raises Conflict where the draft has become a version."""
+    if draft.committed_version is not None:
+        detail = f"This draft is committed as version {draft.committed_version.number}. Open a new draft to go on."
+        raise Conflict(detail, code="draft_closed")
 
 
 def draft_audit(

@@ -79,6 +79,7 @@ def problem_response(request: HttpRequest | None, problem: Problem) -> JsonRespo
     """The HTTP response for a problem. It is no DRF response, so that no view's renderer can turn it into something else."""
     body: dict[str, Any] = {
         "type": TYPE_PREFIX + problem.code,
+        "code": problem.code,
         "title": problem.title,
         "status": problem.status,
         "detail": problem.detail,

@@ -13,9 +13,10 @@ _TEXT = {"type": "string"}
 PROBLEM_SCHEMA: dict[str, Any] = {
     "type": "object",
     "description": "RFC 9457 problem document.",
-    "required": ["type", "title", "status", "detail", "instance"],
+    "required": ["type", "code", "title", "status", "detail", "instance"],
     "properties": {
         "type": {**_TEXT, "description": "Stable name of the kind of problem, for programs.", "format": "uri"},
+        "code": {**_TEXT, "description": "The last part of the type."},
         "title": {**_TEXT, "description": "The same for every problem of this type."},
         "status": {"type": "integer", "description": "The HTTP status."},
         "detail": {**_TEXT, "description": "What happened this time, and what to do."},
