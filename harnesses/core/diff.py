@@ -7,14 +7,23 @@ matched through their bindings, are compared in `harnesses.core.tool_diff`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from harnesses.core.changes import Change, Kind, diff_json, kept_order
 from harnesses.core.spec import Example, HarnessSpec, Hook, PromptSection, RuntimeSettings, Skill, Tool
 from harnesses.core.tool_diff import diff_tools
 
-__all__ = ["KINDS", "Change", "Component", "HarnessDiff", "component_name", "components_by_key", "diff_specs"]
+__all__ = [
+    "KINDS",
+    "KIND_FIELDS",
+    "Change",
+    "Component",
+    "HarnessDiff",
+    "component_name",
+    "components_by_key",
+    "diff_specs",
+]
 
 Component = PromptSection | Skill | Tool | Hook | Example
 _NAME_LENGTH = 40
@@ -26,6 +35,7 @@ KINDS: tuple[tuple[Kind, str], ...] = (
     ("example", "examples"),
 )
 """Each kind of component with the field of the specification that holds it, in the order of the format."""
+KIND_FIELDS: Mapping[str, str] = dict(KINDS)
 
 
 @dataclass(frozen=True)

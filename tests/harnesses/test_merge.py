@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harnesses.core.diff import KINDS as KIND_FIELDS
+from harnesses.core.diff import KIND_FIELDS
 from harnesses.core.editing import apply_edits
 from harnesses.core.fieldpaths import format_path, parse_path
 from harnesses.core.merge import MergeConflict, MergeResult, merge_specs
@@ -110,7 +110,7 @@ def value_at(spec: HarnessSpec, conflict: MergeConflict) -> Any:
     if conflict.kind == "runtime":
         node = document["runtime"]
     else:
-        components = document[dict(KIND_FIELDS)[conflict.kind]]
+        components = document[KIND_FIELDS[conflict.kind]]
         if conflict.field == "order":
             return [item["id"] for item in components if item["id"] in conflict.theirs]
         node = next((item for item in components if item["id"] == conflict.component_id), None)
@@ -139,7 +139,8 @@ def test_different_fields_of_one_tool_merge() -> None:
     )
     result = merge_specs(base, mine, theirs)
     tool = result.spec.tool("price")
-    assert result.conflicts == () and tool is not None
+    assert result.conflicts == ()
+    assert tool is not None
     assert tool.name == "fetch_price"
     assert tool.input_schema["properties"]["item"]["description"] == "Name of the item."
     assert list(tool.input_schema["properties"]) == ["item", "currency", "note"]
@@ -197,7 +198,8 @@ def test_arguments_of_one_binding_merge_by_operation_argument() -> None:
     theirs = edited(base, put("tool", "price", **{"binding.cases[0].arguments[2]": extra}))
     result = merge_specs(base, mine, theirs)
     tool = result.spec.tool("price")
-    assert tool is not None and tool.binding is not None
+    assert tool is not None
+    assert tool.binding is not None
     assert result.conflicts == ()
     assert [item.argument for item in tool.binding.cases[0].arguments] == ["item", "currency", "quantity"]
     assert len(tool.binding.cases[0].arguments[1].recode) == 2
@@ -211,7 +213,8 @@ def test_a_removed_schema_key_against_a_changed_one_can_be_chosen_either_way() -
     (conflict,) = result.conflicts
     assert (conflict.field, conflict.missing) == ("input_schema.properties.item", ("theirs",))
     chosen = edited(result.spec, *conflict.edits("theirs")).tool("price")
-    assert chosen is not None and "item" not in chosen.input_schema["properties"]
+    assert chosen is not None
+    assert "item" not in chosen.input_schema["properties"]
 
 
 def test_an_action_of_another_type_is_never_mixed_with_the_old_one() -> None:

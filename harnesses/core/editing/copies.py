@@ -11,7 +11,7 @@ from typing import Final
 from harnesses.core.bindings import identity_binding
 from harnesses.core.changes import Kind
 from harnesses.core.checks_names import WIRE_WORDS, twin_key
-from harnesses.core.diff import KINDS
+from harnesses.core.diff import KIND_FIELDS
 from harnesses.core.editing.texts import text_fields
 from harnesses.core.jsonvalues import JsonObject
 from harnesses.core.operations import OperationSpec
@@ -40,7 +40,7 @@ def fresh_name(kind: Kind, wanted: str, spec: HarnessSpec) -> str:
     if kind == "prompt":
         taken = {twin_key(item.title.strip()) for item in spec.prompt}
         return _numbered(wanted.strip() or "Section", " ", lambda text: twin_key(text) in taken, limit=200)
-    names = [item.name for item in getattr(spec, dict(KINDS)[kind])]
+    names = [item.name for item in getattr(spec, KIND_FIELDS[kind])]
     if kind in ("tool", "skill"):
         # A tool and a skill of one name are told apart by nobody.
         names = [
@@ -72,13 +72,13 @@ def copy_component(source: HarnessSpec, kind: Kind, component_id: str, target: H
     Id and name are made free. Tools that `target` does not have are left out of allowed tools and matchers; texts stay as they
     are. Raises KeyError where `source` has no such component.
     """
-    held = getattr(source, dict(KINDS)[kind])
+    held = getattr(source, KIND_FIELDS[kind])
     original = next((item for item in held if item.id == component_id), None)
     if original is None:
         raise KeyError(component_id)
     component: JsonObject = original.model_dump(mode="json")
     notes: list[str] = []
-    component["id"] = fresh_id(component_id, {item.id for item in getattr(target, dict(KINDS)[kind])})
+    component["id"] = fresh_id(component_id, {item.id for item in getattr(target, KIND_FIELDS[kind])})
     name_field = {"prompt": "title", "example": None}.get(kind, "name")
     if name_field:
         name = _free_name(kind, component[name_field], target)
@@ -92,7 +92,7 @@ def copy_component(source: HarnessSpec, kind: Kind, component_id: str, target: H
 
 def _free_name(kind: Kind, name: str, target: HarnessSpec) -> str:
     """The name itself where it is free, whatever it looks like; else a fresh one."""
-    held = [item.title if kind == "prompt" else item.name for item in getattr(target, dict(KINDS)[kind])]
+    held = [item.title if kind == "prompt" else item.name for item in getattr(target, KIND_FIELDS[kind])]
     if twin_key(name) not in {twin_key(other) for other in held}:
         return name
     return fresh_name(kind, name, target)
@@ -116,7 +116,7 @@ def _without_strange_tools(kind: Kind, component: JsonObject, target: HarnessSpe
 
 
 def _strange_references(kind: Kind, component: JsonObject, target: HarnessSpec) -> list[str]:
-    document = HarnessSpec().document() | {dict(KINDS)[kind]: [component]}
+    document = HarnessSpec().document() | {KIND_FIELDS[kind]: [component]}
     tools, skills = {tool.id for tool in target.tools}, {skill.id for skill in target.skills}
     missing = {
         reference.id: None

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from harnesses.core.changes import Kind
-from harnesses.core.diff import KINDS
+from harnesses.core.diff import KIND_FIELDS
 from harnesses.core.editing.texts import TextField, excerpt, is_within, line_number, placeholder_spans, text_fields
 from harnesses.core.jsonvalues import JsonObject
 from harnesses.core.spec import HarnessSpec
@@ -87,7 +87,7 @@ def _replaced(text: str, spans: list[tuple[int, int]], new: str) -> str:
 
 
 def _name_of(spec: HarnessSpec, kind: Kind, component_id: str) -> str:
-    field = dict(KINDS).get(kind)
+    field = KIND_FIELDS.get(kind)
     component = next((item for item in getattr(spec, field) if item.id == component_id), None) if field else None
     return getattr(component, "title" if kind == "prompt" else "name", "") if component is not None else ""
 

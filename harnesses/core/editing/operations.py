@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from copy import deepcopy
+from itertools import pairwise
 from typing import Any, Final
 
 from harnesses.core.changes import Kind
-from harnesses.core.diff import KINDS
+from harnesses.core.diff import KIND_FIELDS
 from harnesses.core.editing.mentions import follow_rename
 from harnesses.core.editing.search import replace_in_document
 from harnesses.core.fieldpaths import FieldPath, parse_path
 from harnesses.core.jsonvalues import JsonObject, JsonValue
 from harnesses.core.schemas import shown
 
-KIND_FIELDS: Final[Mapping[str, str]] = dict(KINDS)
 NAME_FIELDS: Final[Mapping[str, str]] = {"prompt": "title", "skill": "name", "tool": "name", "hook": "name"}
 """The field that holds what people call a component; an example has none."""
 _WORDS: Final = {
@@ -178,7 +178,7 @@ def _drop(component: JsonObject, path: FieldPath, where: str) -> None:
 def _parent(component: JsonObject, path: FieldPath, where: str, *, makes: bool) -> JsonValue:
     """What holds the last step of a path. With `makes`, objects that are missing on the way are made."""
     node: JsonValue = component
-    for step, following in zip(path, path[1:], strict=False):
+    for step, following in pairwise(path):
         if isinstance(node, dict) and isinstance(step, str):
             if makes and node.get(step) is None and isinstance(following, str):
                 node[step] = {}

@@ -145,9 +145,7 @@ class ValueMerger:
         kept = []
         for key in {**old, **left, **right}:
             before, here, there = old.get(key, ABSENT), left.get(key, ABSENT), right.get(key, ABSENT)
-            if here is not ABSENT and there is not ABSENT:
-                kept.append(key)
-            elif before is ABSENT:
+            if (here is not ABSENT and there is not ABSENT) or before is ABSENT:
                 kept.append(key)
             elif not is_same(before, here if there is ABSENT else there) and here is not there:
                 return None
