@@ -52,7 +52,11 @@ def _tabs(harness: Any, version: Any, here: str) -> Iterator[Tab]:
         findings = version.warning_count or None if version else None
         yield Tab("Findings", _url("version_findings", slug, number), here == "findings", findings)
     yield Tab("Versions", _url("version_list", slug), here == "versions", harness.version_count)
-    for key, label, name in (("reviews", "Reviews", "harness_reviews"), ("labels", "Labels", "label_list")):
+    for key, label, name in (
+        ("drafts", "Drafts", "draft_list"),
+        ("reviews", "Reviews", "harness_reviews"),
+        ("labels", "Labels", "label_list"),
+    ):
         try:
             yield Tab(label, _url(name, slug), here == key)
         except NoReverseMatch:

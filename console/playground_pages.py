@@ -6,10 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from django.contrib.auth.models import AbstractUser
+
 from console import presenters
 from console.presenters import Badge
 from console.trace_steps import TraceView, trace_view
+from harnesses import policy
 from harnesses import selectors as harness_selectors
+from harnesses.core.membership import HarnessAction
 from harnesses.selectors.drafts import draft_get
 from inference import selectors
 from livestream.world import world_named
@@ -45,11 +49,12 @@ class Lane:
     earlier_count: int
 
 
-def version_choices() -> list[tuple[str, list[tuple[str, str]]]]:
-    """The newest versions of every harness, grouped by harness; a value is `slug@number`."""
+def version_choices(user: AbstractUser) -> list[tuple[str, list[tuple[str, str]]]]:
+    """The newest versions of every harness that a person may talk to, grouped by harness; a value is `slug@number`."""
     groups = []
-    for harness in harness_selectors.harness_list().filter(version_count__gt=0):
-        rows = harness_selectors.version_list(harness.slug).values_list("number", "message")[:VERSIONS_OFFERED]
+    harnesses = harness_selectors.harness_list().filter(version_count__gt=0)
+    for harness in policy.harnesses_allowing(user, HarnessAction.PLAY, harnesses):
+        rows = harness_selectors.version_list(harness).values_list("number", "message")[:VERSIONS_OFFERED]
         options = [(f"{harness.slug}@{number}", _label(harness.slug, number, message)) for number, message in rows]
         groups.append((harness.title, options))
     return groups
@@ -59,11 +64,11 @@ def _label(slug: str, number: int, message: str) -> str:
     return f"{slug} v{number}: {message[:50]}" if message else f"{slug} v{number}"
 
 
-def draft_choice(slug: str, draft_id: str) -> list[tuple[str, list[tuple[str, str]]]]:
+def draft_choice(user: AbstractUser, slug: str, draft_id: str) -> list[tuple[str, list[tuple[str, str]]]]:
     """The draft that the address names, as the first choice; nothing where it names none. Raises NotFound."""
     if not (slug and draft_id.isascii() and draft_id.isdigit()):
         return []
-    draft = draft_get(harness_selectors.harness_get(slug), int(draft_id))
+    draft = draft_get(policy.harness_for(user, slug, HarnessAction.PLAY), int(draft_id))
     label = f"{slug} draft r{draft.revision}: {draft.name[:50]}"
     return [("Draft", [(f"{slug}@draft:{draft.pk}", label)])]
 
@@ -89,10 +94,10 @@ def room_of(session: Any) -> dict[str, Any]:
     return dict(world.context(world.load(session.room_state), session.viewer))
 
 
-def lane(session_id: UUID) -> Lane:
-    """A session with its last turns, oldest first. Raises NotFound."""
-    session = selectors.session_get(session_id)
-    newest = selectors.turn_list(session_id).defer(None).order_by("-number")[:TURNS_SHOWN]
+def lane(user: AbstractUser, session_id: UUID) -> Lane:
+    """A session that a person may see, with its last turns, oldest first. Raises NotFound."""
+    session = selectors.session_get(session_id, viewer=user)
+    newest = selectors.turn_list(session).defer(None).order_by("-number")[:TURNS_SHOWN]
     turns = [turn_view(turn, is_open=turn.number == session.turn_count) for turn in reversed(newest)]
     return Lane(session, turns, session.turn_count - len(turns))
 

@@ -86,7 +86,7 @@ def harnesses_allowing(
 ) -> QuerySet[Harness]:
     """Those of `harnesses` (None: all, archived ones too) with which a person may do something: `actions`, of many at once."""
     chosen = Harness.objects.all() if harnesses is None else harnesses
-    if user is None or _may_everywhere(user, action):
+    if user is None or may_everywhere(user, action):
         return chosen
     if not user.is_active:
         return chosen.none()
@@ -114,14 +114,14 @@ def require_somewhere(user: AbstractUser, action: HarnessAction) -> None:
 
 def hidden_ids(user: AbstractUser | None) -> QuerySet[Harness] | None:
     """The keys, as text, of the harnesses that a person may not see; None where they may see all. For the audit's filter."""
-    if user is None or _may_everywhere(user, HarnessAction.VIEW):
+    if user is None or may_everywhere(user, HarnessAction.VIEW):
         return None
     visible = harnesses_allowing(user, HarnessAction.VIEW)
     hidden = Harness.objects.exclude(pk__in=visible.values("pk"))
     return hidden.annotate(text_id=Cast("pk", CharField())).values("text_id")
 
 
-def _may_everywhere(user: AbstractUser, action: HarnessAction) -> bool:
+def may_everywhere(user: AbstractUser, action: HarnessAction) -> bool:
     """Whether a person may do something with every harness, those for members only included."""
     return user.is_active and user.has_perm(Permission.MANAGE_HARNESS) and user.has_perm(ACTION_PERMISSIONS[action])
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
+from django.contrib.auth.models import AbstractUser
 from django.db.models import Q, QuerySet
 
+from harnesses import policy
 from harnesses.contracts import ModelRef
 from harnesses.core.jsonvalues import parse_json
+from harnesses.core.membership import HarnessAction
 from harnesses.core.parsing import spec_from_document
 from harnesses.core.spec import HarnessSpec
 from harnesses.ports import TokenCounter, estimate_tokens
@@ -62,12 +66,19 @@ def model_ref(deployment: Deployment) -> ModelRef:
     return ModelRef(checkpoint.name, deployment.base_url, checkpoint.served_name)
 
 
-def session_list(*, harness_slug: str | None = None) -> QuerySet[Session]:
-    """Sessions, newest first, with what they ran on; of one harness or of all."""
+def session_list(*, viewer: AbstractUser | None, harness_slug: str | None = None) -> QuerySet[Session]:
+    """Sessions, newest first, with what they ran on; of one harness, or of all that `viewer` may see (None is the platform)."""
     sessions = Session.objects.select_related(*_RUNS_ON, "created_by").defer(*_LONG)
+    if viewer is not None and not policy.may_everywhere(viewer, HarnessAction.VIEW):
+        sessions = sessions.filter(_of_harnesses(policy.harnesses_allowing(viewer, HarnessAction.VIEW)))
     if harness_slug is None:
         return sessions
     return sessions.filter(Q(harness_version__harness__slug=harness_slug) | Q(draft__harness__slug=harness_slug))
+
+
+def _of_harnesses(harnesses: QuerySet[Any]) -> Q:
+    keys = harnesses.values("pk")
+    return Q(harness_version__harness__in=keys) | Q(draft__harness__in=keys)
 
 
 @lru_cache(maxsize=64)
@@ -77,22 +88,22 @@ def session_draft_spec(session_id: UUID) -> HarnessSpec:
     return spec_from_document(parse_json(document))
 
 
-def session_get(session_id: UUID) -> Session:
-    """One session with what it runs on. Raises NotFound."""
-    session = session_list().filter(pk=session_id).first()
+def session_get(session_id: UUID, *, viewer: AbstractUser | None) -> Session:
+    """One session with what it runs on. Raises NotFound where there is none, or none that `viewer` may see."""
+    session = session_list(viewer=viewer).filter(pk=session_id).first()
     if session is None:
         raise NotFound(f"There is no session {session_id}.")
     return session
 
 
-def turn_list(session_id: UUID) -> QuerySet[Turn]:
-    """The turns of a session, first one first, without their traces. Raises NotFound for an unknown session."""
-    session_get(session_id)
-    return Turn.objects.filter(session_id=session_id).defer("trace").order_by("number")
+def turn_list(session: Session) -> QuerySet[Turn]:
+    """The turns of a session, first one first, without their traces."""
+    return Turn.objects.filter(session_id=session.pk).defer("trace").order_by("number")
 
 
-def turn_get(session_id: UUID, number: int) -> Turn:
-    """One turn with its session and what it ran on. Raises NotFound."""
+def turn_get(session_id: UUID, number: int, *, viewer: AbstractUser | None) -> Turn:
+    """One turn with its session and what it ran on. Raises NotFound where there is none, or none that `viewer` may see."""
+    session_get(session_id, viewer=viewer)
     turns = Turn.objects.select_related(*(f"session__{name}" for name in _RUNS_ON)).defer(
         *(f"session__{name}" for name in _LONG)
     )

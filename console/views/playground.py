@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from asgiref.sync import async_to_sync
+from django.contrib.auth.models import AbstractUser
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -15,20 +16,22 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from console import playground_pages as pages
 from console.forms.playground import CommentForm, StartForm
 from console.views.shared import SignedInRequest, page, paginate, put_errors_on
+from harnesses import policy
+from harnesses.core.membership import HarnessAction
 from inference import selectors, services
-from ledger.core.roles import Permission
 from ledger.errors import TackroomError
 
 SESSIONS_SHOWN = 15
 
 
 @require_http_methods(["GET", "POST"])
-@page(Permission.USE_PLAYGROUND)
+@page()
 def playground(request: SignedInRequest) -> HttpResponse:
     """Choose what to talk to, or go on with an earlier session."""
+    policy.require_somewhere(request.user, HarnessAction.PLAY)
     slug, draft_id = request.GET.get("harness", ""), request.GET.get("draft", "")
-    drafts = pages.draft_choice(slug, draft_id)
-    versions, checkpoints = [*drafts, *pages.version_choices()], pages.checkpoint_choices()
+    drafts = pages.draft_choice(request.user, slug, draft_id)
+    versions, checkpoints = [*drafts, *pages.version_choices(request.user)], pages.checkpoint_choices()
     chosen = f"draft:{draft_id}" if drafts else request.GET.get("version", "")
     initial = {"version": f"{slug}@{chosen}"}
     form = StartForm(request.POST or None, versions=versions, checkpoints=checkpoints, initial=initial)
@@ -41,7 +44,7 @@ def playground(request: SignedInRequest) -> HttpResponse:
         "form": form,
         "has_versions": bool(versions),
         "has_checkpoints": bool(checkpoints),
-        "page": paginate(request, selectors.session_list(), size=SESSIONS_SHOWN),
+        "page": paginate(request, selectors.session_list(viewer=request.user), size=SESSIONS_SHOWN),
         "area": "playground",
     }
     return render(request, "console/playground/start.html", context, status=422 if form.errors else 200)
@@ -62,14 +65,14 @@ def _start(request: SignedInRequest, chosen: dict[str, Any]) -> HttpResponse:
 
 
 @require_GET
-@page(Permission.USE_PLAYGROUND)
+@page()
 def session_detail(request: SignedInRequest, session_id: UUID) -> HttpResponse:
     """A session, and with `?beside=` a second one, lane by lane."""
     return _show(request, session_id, CommentForm())
 
 
 @require_POST
-@page(Permission.USE_PLAYGROUND)
+@page()
 def session_say(request: SignedInRequest, session_id: UUID) -> HttpResponse:
     """Take a turn in each lane: the way without scripts. The page's script streams it instead."""
     form = CommentForm(request.POST)
@@ -77,37 +80,37 @@ def session_say(request: SignedInRequest, session_id: UUID) -> HttpResponse:
         return _show(request, session_id, form)
     ids = _lane_ids(request, session_id)
     try:
-        async_to_sync(_take_all)(ids, form.cleaned_data["comment"])
+        async_to_sync(_take_all)(request.user, ids, form.cleaned_data["comment"])
     except TackroomError as error:
         put_errors_on(form, error)
         return _show(request, session_id, form)
     return redirect(f"{_address(*ids)}#newest")
 
 
-async def _take_all(ids: list[UUID], comment: str) -> None:
-    await asyncio.gather(*(services.turn_take(session_id=session_id, comment=comment) for session_id in ids))
+async def _take_all(user: AbstractUser, ids: list[UUID], comment: str) -> None:
+    await asyncio.gather(*(services.turn_take(session_id=each, comment=comment, acting_user=user) for each in ids))
 
 
 @require_GET
-@page(Permission.USE_PLAYGROUND)
+@page()
 def turn_detail(request: SignedInRequest, session_id: UUID, number: int) -> HttpResponse:
     """The whole trace of one turn."""
-    turn = selectors.turn_get(session_id, number)
+    turn = selectors.turn_get(session_id, number, viewer=request.user)
     context = {"session": turn.session, "item": pages.turn_view(turn, is_open=True), "area": "playground"}
     return render(request, "console/playground/turn.html", context)
 
 
 @require_GET
-@page(Permission.USE_PLAYGROUND)
+@page()
 def engine_banner(request: SignedInRequest, session_id: UUID) -> HttpResponse:
     """The engine's state, asked for again and again by the page while it cannot answer."""
-    session = selectors.session_get(session_id)
+    session = selectors.session_get(session_id, viewer=request.user)
     context = {"banner": pages.engine_banner(session.deployment), "session": session, "is_update": True}
     return render(request, "console/playground/_banner.html", context)
 
 
 def _show(request: SignedInRequest, session_id: UUID, form: CommentForm) -> HttpResponse:
-    lanes = [pages.lane(lane_id) for lane_id in _lane_ids(request, session_id)]
+    lanes = [pages.lane(request.user, lane_id) for lane_id in _lane_ids(request, session_id)]
     session = lanes[0].session
     context = {
         "form": form,
@@ -116,6 +119,7 @@ def _show(request: SignedInRequest, session_id: UUID, form: CommentForm) -> Http
         "beside": lanes[1].session if len(lanes) > 1 else None,
         "room": pages.room_of(session),
         "is_closed": any(lane.session.closed_at for lane in lanes),
+        "can_play": all(policy.may(request.user, HarnessAction.PLAY, lane.session.harness) for lane in lanes),
         "banner": pages.engine_banner(session.deployment),
         "area": "playground",
     }

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
-from asgiref.sync import sync_to_async
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import AbstractUser
 from django.http import HttpRequest, JsonResponse
 from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
@@ -14,10 +14,8 @@ from django.views.decorators.http import require_POST
 
 from console import playground_pages as pages
 from console.forms.playground import CommentForm
-from console.views.shared import require
 from inference import services
 from inference.api.streaming import TurnListener, stream_turn
-from ledger.core.roles import Permission
 from ledger.errors import TackroomError
 
 
@@ -25,14 +23,14 @@ from ledger.errors import TackroomError
 @login_required
 async def session_stream(request: HttpRequest, session_id: UUID) -> HttpResponseBase:
     """Take one turn; server-sent events as in the REST API, the last one with the turn as a part of the page."""
-    await sync_to_async(require)(request, Permission.USE_PLAYGROUND)
+    user = cast("AbstractUser", await request.auser())
     form = CommentForm(request.POST)
     if not form.is_valid():
         return JsonResponse({"detail": " ".join(str(error) for error in form.errors["comment"])}, status=422)
     comment = form.cleaned_data["comment"]
 
     async def take(on_event: TurnListener) -> Any:
-        return await services.turn_take(session_id=session_id, comment=comment, on_event=on_event)
+        return await services.turn_take(session_id=session_id, comment=comment, acting_user=user, on_event=on_event)
 
     try:
         return await stream_turn(take, _as_page_part)

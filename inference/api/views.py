@@ -55,7 +55,7 @@ of text), `reply` (the final text, which replaces the pieces), `done` (the turn 
 
 
 class SessionListView(APIView):
-    """All sessions, newest first."""
+    """The sessions of harnesses that the caller may see, newest first."""
 
     required_scopes = {"GET": READ, "POST": WRITE}
 
@@ -65,7 +65,7 @@ class SessionListView(APIView):
         responses=SessionSerializer(many=True),
     )
     def get(self, request: Request) -> Response:
-        sessions = session_list(harness_slug=request.query_params.get("harness"))
+        sessions = session_list(viewer=_caller(request), harness_slug=request.query_params.get("harness"))
         return paged(request, self, sessions, session_document)
 
     @extend_schema(summary="Start a session", request=SessionCreateSerializer, responses={201: SessionSerializer})
@@ -77,6 +77,7 @@ class SessionListView(APIView):
         session = session_start(
             harness_slug=values["harness"],
             version_number=values.get("version"),
+            draft_id=values.get("draft"),
             checkpoint_name=values.get("checkpoint"),
             viewer=values.get("viewer", "viewer"),
             room=values.get("room"),
@@ -94,7 +95,7 @@ class SessionView(APIView):
 
     @extend_schema(summary="Read a session", responses=SessionSerializer)
     def get(self, request: Request, session_id: str) -> Response:
-        return Response(session_document(session_get(_uuid(session_id))))
+        return Response(session_document(session_get(_uuid(session_id), viewer=_caller(request))))
 
 
 class SessionCloseView(APIView):
@@ -105,7 +106,7 @@ class SessionCloseView(APIView):
     @extend_schema(summary="Close a session", request=None, responses=SessionSerializer)
     def post(self, request: Request, session_id: str) -> Response:
         session_close(session_id=_uuid(session_id), acting_user=_caller(request))
-        return Response(session_document(session_get(_uuid(session_id))))
+        return Response(session_document(session_get(_uuid(session_id), viewer=_caller(request))))
 
 
 class TurnListView(AsyncAPIView):
@@ -123,8 +124,8 @@ class TurnListView(AsyncAPIView):
         return await sync_to_async(self._list)(request, _uuid(session_id))
 
     def _list(self, request: Request, session_id: UUID) -> Response:
-        session = session_get(session_id)
-        return paged(request, self, turn_list(session_id), lambda turn: turn_document(turn, session))
+        session = session_get(session_id, viewer=_caller(request))
+        return paged(request, self, turn_list(session), lambda turn: turn_document(turn, session))
 
     @extend_schema(
         summary="Take a turn",
@@ -139,6 +140,7 @@ class TurnListView(AsyncAPIView):
         take = partial(
             turn_take,
             session_id=_uuid(session_id),
+            acting_user=_caller(request),
             idempotency_key=request.headers.get("Idempotency-Key"),
             **serializer.validated_data,
         )
@@ -156,7 +158,7 @@ class TurnView(APIView):
 
     @extend_schema(summary="Read a turn", responses=TurnDetailSerializer)
     def get(self, request: Request, session_id: str, number: str) -> Response:
-        turn = turn_get(_uuid(session_id), _number(number))
+        turn = turn_get(_uuid(session_id), _number(number), viewer=_caller(request))
         return Response({**_document(turn), "trace": turn.trace})
 
 

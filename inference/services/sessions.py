@@ -82,15 +82,29 @@ def _draft(harness: Any, draft_id: int) -> dict[str, Any]:
 
 @transaction.atomic
 def session_close(*, session_id: UUID, acting_user: AbstractUser) -> Session:
-    """End a session: it takes no more turns. One that is closed already stays as it is. Raises NotFound."""
-    session = Session.objects.select_for_update().filter(pk=session_id).first()
+    """End a session: it takes no more turns. One that is closed already stays as it is. Raises NotFound, Denied."""
+    sessions = Session.objects.select_for_update(of=("self",)).select_related(
+        "harness_version__harness", "draft__harness"
+    )
+    session = sessions.filter(pk=session_id).first()
     if session is None:
         raise NotFound(f"There is no session {session_id}.")
+    require_play(acting_user, session)
     if session.closed_at is None:
         session.closed_at = timezone.now()
         session.closed_by_id = acting_user.pk
         session.save(update_fields=["closed_at", "closed_by"])
     return session
+
+
+def require_play(acting_user: AbstractUser | None, session: Session) -> None:
+    """Raises NotFound where the session's harness is not theirs to see, Denied where it is not theirs to use.
+
+    Takes no query for a harness that is open to everybody, as long as the session comes with its harness.
+    """
+    if not policy.may(acting_user, HarnessAction.VIEW, session.harness):
+        raise NotFound(f"There is no session {session.pk}.")
+    policy.require(acting_user, HarnessAction.PLAY, session.harness)
 
 
 def checked_viewer(viewer: str) -> str:

@@ -18,6 +18,7 @@ from uuid import UUID
 
 from asgiref.sync import sync_to_async
 from django.conf import settings
+from django.contrib.auth.models import AbstractUser
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
@@ -32,7 +33,7 @@ from inference.clients import shared_client
 from inference.core.cleaning import speakable_text, storable
 from inference.models import Deployment, Session, Turn
 from inference.selectors import session_draft_spec, token_counter_of
-from inference.services.sessions import checked_viewer
+from inference.services.sessions import checked_viewer, require_play
 from ledger.errors import Conflict, Invalid, NotFound
 from ledger.services import checked_text
 from livestream.world import WorldOperations, world_named
@@ -60,7 +61,9 @@ _CLAIMED = (
     ),
     *("deployment__name", "deployment__base_url", "deployment__state", "deployment__state_reason"),
     *("checkpoint__name", "checkpoint__served_name", "checkpoint__path"),
+    *("harness_version__harness__slug", "harness_version__harness__access"),
 )
+_CLAIMED_WITH = ("deployment", "checkpoint", "harness_version__harness")
 """What a turn needs of a session: on the reply path every column costs."""
 
 TurnListener = Callable[[TurnEvent], None]
@@ -91,6 +94,7 @@ async def turn_take(
     *,
     session_id: UUID,
     comment: str,
+    acting_user: AbstractUser | None,
     viewer: str | None = None,
     idempotency_key: str | None = None,
     on_event: TurnListener | None = None,
@@ -108,7 +112,7 @@ async def turn_take(
     key = _checked_key(idempotency_key)
     token = uuid.uuid4()
     try:
-        claim = await _claim_in_turn(session_id, comment, key, token, max_wait_s)
+        claim = await _claim_in_turn(acting_user, session_id, comment, key, token, max_wait_s)
         if claim.replay is not None:
             return claim.replay
         outcome = await _answer(claim, comment, viewer or claim.session.viewer, on_event)
@@ -135,11 +139,13 @@ def _checked_key(key: str | None) -> str | None:
 # --- claiming the session --------------------------------------------------------------------------------------------
 
 
-async def _claim_in_turn(session_id: UUID, comment: str, key: str | None, token: UUID, max_wait_s: float) -> _Claim:
+async def _claim_in_turn(
+    acting_user: AbstractUser | None, session_id: UUID, comment: str, key: str | None, token: UUID, max_wait_s: float
+) -> _Claim:
     deadline = time.monotonic() + max_wait_s
     pause_s = _FIRST_PAUSE_S
     while True:
-        claim = await sync_to_async(_claim)(session_id, comment, key, token)
+        claim = await sync_to_async(_claim)(acting_user, session_id, comment, key, token)
         if claim is not None:
             return claim
         if time.monotonic() >= deadline:
@@ -151,16 +157,19 @@ async def _claim_in_turn(session_id: UUID, comment: str, key: str | None, token:
         pause_s = min(pause_s * 1.5, _LONGEST_PAUSE_S)
 
 
-def _claim(session_id: UUID, comment: str, key: str | None, token: UUID) -> _Claim | None:
+def _claim(
+    acting_user: AbstractUser | None, session_id: UUID, comment: str, key: str | None, token: UUID
+) -> _Claim | None:
     """Take the lease and read the session; None while another turn holds it."""
     now = timezone.now()
     is_free = Q(lease_token__isnull=True) | Q(lease_expires_at__lt=now)
     has_lease = Session.objects.filter(is_free, pk=session_id, closed_at__isnull=True).update(
         lease_token=token, lease_expires_at=now + dt.timedelta(seconds=_LEASE_S)
     )
-    session = Session.objects.select_related("deployment", "checkpoint").only(*_CLAIMED).filter(pk=session_id).first()
+    session = Session.objects.select_related(*_CLAIMED_WITH).only(*_CLAIMED).filter(pk=session_id).first()
     if session is None:
         raise NotFound(f"There is no session {session_id}.")
+    require_play(acting_user, session)
     spec = _spec(session)
     if key is not None and (replay := _replay(session, comment, key)) is not None:
         if has_lease:

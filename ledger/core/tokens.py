@@ -35,13 +35,12 @@ class Scope(StrEnum):
 
 
 SCOPE_PERMISSIONS: Mapping[Scope, Permission] = {
-    Scope.SESSIONS_READ: Permission.USE_PLAYGROUND,
-    Scope.SESSIONS_WRITE: Permission.USE_PLAYGROUND,
     Scope.AUDIT_READ: Permission.VIEW_AUDIT,
 }
 """What the owner of a token must be allowed to do for the scope to open anything: a token never exceeds its owner.
 
-Scopes of harnesses are not here: what a person may do differs from harness to harness, and is asked of each (`harnesses.policy`).
+Scopes of harnesses and their sessions are not here: what a person may do differs from harness to harness, and is asked of each
+(`harnesses.policy`).
 """
 
 

@@ -67,4 +67,4 @@ def furnish(harness: Any, engine: NullEngine, operator: User) -> Furnished:
 
 def _take(engine: NullEngine, session: Any, comment: str, replies: list[str]) -> None:
     engine.replies.extend(replies)
-    run_async(turn_take(session_id=session.pk, comment=comment))
+    run_async(turn_take(session_id=session.pk, comment=comment, acting_user=session.created_by))

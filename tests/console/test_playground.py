@@ -70,9 +70,10 @@ def test_an_engine_that_fails_gives_the_fallback_and_says_why(session, engine, o
     assert "Engine error" in page
 
 
-def test_analysts_may_not_use_the_playground(session, analyst, sign_in: SignIn):
+def test_analysts_read_sessions_and_take_no_turns(session, analyst, sign_in: SignIn):
     client = sign_in(analyst)
-    assert client.get(f"/playground/{session.pk}/").status_code == 403
+    assert "You may read this session" in client.get(f"/playground/{session.pk}/").content.decode()
+    assert client.get("/playground/").status_code == 403
     assert client.post(f"/playground/{session.pk}/say/", {"comment": QUESTION}).status_code == 403
     assert client.post(f"/playground/{session.pk}/stream/", {"comment": QUESTION}).status_code == 403
 

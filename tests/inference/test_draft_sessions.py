@@ -44,18 +44,18 @@ def test_a_session_on_a_draft_keeps_what_was_saved_when_it_began(bench: Bench):
     session = session_start(harness_slug=HARNESS, draft_id=draft.pk, acting_user=bench.user)
     changed = small_spec().document()
     draft_save(draft=draft, document=changed, revision=draft.revision, acting_user=bench.user)
-    turn = asyncio.run(turn_take(session_id=session.pk, comment="Hi"))
+    turn = asyncio.run(turn_take(acting_user=bench.user, session_id=session.pk, comment="Hi"))
     assert turn.trace["messages"][0]["content"].count("Say hello.") == 1
-    stored = turn_get(session.pk, 1)
+    stored = turn_get(session.pk, 1, viewer=bench.user)
     assert stored.session.harness_label == f"{HARNESS} draft r{draft.revision}"
-    assert harness_document(session_get(session.pk)) == {
+    assert harness_document(session_get(session.pk, viewer=bench.user)) == {
         "slug": HARNESS,
         "version": None,
         "draft": draft.pk,
         "draft_revision": draft.revision,
         "hash": draft.spec_hash,
     }
-    assert [row.pk for row in session_list(harness_slug=HARNESS)] == [session.pk]
+    assert [row.pk for row in session_list(viewer=bench.user, harness_slug=HARNESS)] == [session.pk]
 
 
 def test_a_session_is_of_a_version_or_of_a_draft(bench: Bench):

@@ -111,6 +111,7 @@ async def test_a_real_model_answers_a_turn_and_streams_it(make_bench: Callable[.
     session = await sync_to_async(bench.session)()
     heard: list[str] = []
     turn = await turn_take(
+        acting_user=bench.user,
         session_id=session.pk,
         comment="Hello, what is this show about?",
         on_event=lambda event: heard.append(event.type),
@@ -121,7 +122,9 @@ async def test_a_real_model_answers_a_turn_and_streams_it(make_bench: Callable[.
     assert turn.completion_tokens
     assert turn.time_to_first_token_ms
     sessions = [await sync_to_async(bench.session)() for _ in range(3)]
-    turns = await asyncio.gather(*(turn_take(session_id=each.pk, comment="Good evening!") for each in sessions))
+    turns = await asyncio.gather(
+        *(turn_take(acting_user=bench.user, session_id=each.pk, comment="Good evening!") for each in sessions)
+    )
     assert len({turn.reply for turn in turns}) == 1
     assert await Turn.objects.acount() == 4
 
