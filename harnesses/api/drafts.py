@@ -250,7 +250,8 @@ class DraftPresenceView(DraftAPIView):
     def post(self, request: Request, slug: str, draft_id: str) -> Response:
         draft = self.draft(request, HarnessAction.EDIT)
         people = presence.arrive(draft.pk, calling_user(request))
-        return Response({"people": [asdict(person) for person in people]})
+        people_here = [asdict(person) for person in people]
+        return Response({"people": people_here, "revision": draft.revision, "state": draft.state})
 
     @extend_schema(summary="Say that you leave a draft", request=None, responses={204: None})
     def delete(self, request: Request, slug: str, draft_id: str) -> Response:

@@ -222,9 +222,11 @@ class PersonHereSerializer(serializers.Serializer[Any]):
 
 
 class PeopleHereSerializer(serializers.Serializer[Any]):
-    """Who edits the draft now, whoever was seen last first."""
+    """Who edits the draft now, whoever was seen last first; and where the draft stands, so that a newer save is noticed."""
 
     people = PersonHereSerializer(many=True)
+    revision = serializers.IntegerField()
+    state = serializers.CharField()
 
 
 class DraftSavedSerializer(serializers.Serializer[Any]):

@@ -77,8 +77,9 @@ export class Api {
     return this.#post("merge", { document, base_revision });
   }
 
-  rebase() {
-    return this.#post("rebase");
+  // Merges the newest version into the saved draft, which must still be at `revision`, and saves it.
+  rebase(revision) {
+    return this.#post("rebase", {}, { headers: { "If-Match": `"r${revision}"` } });
   }
 
   apply(document, edits) {

@@ -49,6 +49,7 @@ export class ChangesPanel {
     container.append(this.head, this.body);
     this.drawn = null;
     listen(container, store, "findings", () => this.draw());
+    listen(container, store, "base", () => this.draw());
     this.draw();
   }
 

@@ -93,7 +93,7 @@ function draftMessage({ meta }) {
 }
 
 function leave(store, result, wantsReview) {
-  const number = result.number ?? result.version?.number ?? result.version;
+  const { number } = result.version;
   const urls = store.meta.urls;
   const at = (url) => url.replace(/\b0\b(?!.*\b0\b)/, String(number));
   store.meta.canEdit = false; // the draft is committed: no late save may follow

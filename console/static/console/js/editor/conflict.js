@@ -12,9 +12,9 @@ function shownValue(value, isMissing) {
 }
 
 class Choice {
-  constructor(conflict, by) {
+  constructor(conflict, other) {
     this.conflict = conflict;
-    this.by = by;
+    this.other = other;
     this.edits = null; // what must be done to the joined draft, in which ours stands; null: not decided
     this.node = this.#draw();
   }
@@ -36,7 +36,6 @@ class Choice {
       const pick = key !== "base" && h("label", { class: "check" }, this.#radio(group, key, () => this.#choose(key)), `Keep ${key === "mine" ? "yours" : title}`);
       return h("div", { class: "conflict__side" }, h("h4", {}, title), body, pick);
     };
-    const other = this.by ? `${this.by}’s` : "Theirs";
     this.area = h("textarea", { class: "mono grows", rows: 6, "aria-label": `Your own text for ${where}`, hidden: true });
     this.area.value = shownValue(this.conflict.mine, missing.includes("mine"));
     this.area.addEventListener("input", () => this.#read());
@@ -46,7 +45,7 @@ class Choice {
       "section",
       { class: "conflict", dataset: { key: this.conflict.key } },
       h("h3", {}, where, field && h("span", { class: "soft" }, ` · ${field === "order" ? "order" : field}`)),
-      h("div", { class: "conflict__sides" }, side("Before", "base"), side("Yours", "mine"), side(other, "theirs")),
+      h("div", { class: "conflict__sides" }, side("Before", "base"), side("Yours", "mine"), side(this.other, "theirs")),
       edit,
       this.area,
       this.problem,
@@ -97,7 +96,7 @@ class Choice {
   }
 }
 
-// Shows what is in conflict and goes on with what was decided. Resolves with whether it was.
+// The conflict of a save that was refused: looks at it and goes on. Resolves with whether it is decided.
 export async function openConflict(store, sync) {
   try {
     await sync.join(); // afresh: both sides may have gone on since
@@ -107,7 +106,35 @@ export async function openConflict(store, sync) {
   }
   const answer = sync.conflict;
   if (!answer) return true;
-  const choices = answer.conflicts.map((conflict) => new Choice(conflict, answer.by));
+  const when = answer.at ? ` at ${clock(answer.at)}` : "";
+  return choose({
+    title: `${answer.by || "Somebody"} changed this draft meanwhile`,
+    lead: `Saved${when}. What only one of you changed is joined already. Where both changed the same, choose:`,
+    other: answer.by ? `${answer.by}’s` : "Theirs",
+    answer,
+    goOn: async (edits) => {
+      // First the joined text with ours where both changed, then what was decided as a step of its own, which undo takes back.
+      const decided = edits.length ? (await store.api.apply(answer.document, edits)).document : answer.document;
+      sync.takeJoined(answer, answer.document);
+      store.replaceDocument(decided, "Decide a conflict", { source: "merge" });
+      sync.save();
+    },
+  });
+}
+
+// What the draft and a newer version both changed. The draft's own stands already, so that nothing needs to be chosen.
+export function openVersionConflict(store, answer) {
+  return choose({
+    title: `Version ${answer.base_number} is taken in`,
+    lead: "Where the draft and the version both changed the same, the draft’s own text stands. Choose otherwise where you like:",
+    other: `Version ${answer.base_number}`,
+    answer,
+    goOn: (edits) => edits.length && store.apply(edits, "Decide a conflict"),
+  });
+}
+
+async function choose({ title, lead, other, answer, goOn }) {
+  const choices = answer.conflicts.map((conflict) => new Choice(conflict, other));
   const count = h("span", { class: "soft small", role: "status" });
   let go;
   const recount = () => {
@@ -118,32 +145,18 @@ export async function openConflict(store, sync) {
   const list = h("div", { class: "conflicts" }, choices.map((choice) => choice.node));
   list.addEventListener("decided", recount);
   const all = (side) => () => choices.forEach((choice) => choice.pick(side));
-  const when = answer.at ? ` at ${clock(answer.at)}` : "";
+  const both = h("div", { class: "row" }, button("Keep all of yours", all("mine"), { small: true }), button(`Keep all of ${other.toLowerCase() === "theirs" ? "theirs" : other}`, all("theirs"), { small: true }), h("span", { class: "push" }, count));
   const done = await dialog({
-    title: `${answer.by || "Somebody"} changed this draft meanwhile`,
+    title,
     isWide: true,
-    body: [
-      h("p", {}, `Saved${when}. What only one of you changed is joined already. Where both changed the same, choose:`),
-      takenList(answer),
-      h("div", { class: "row" }, button("Keep all of mine", all("mine"), { small: true }), button(`Keep all of ${answer.by ? `${answer.by}’s` : "theirs"}`, all("theirs"), { small: true }), h("span", { class: "push" }, count)),
-      list,
-    ],
+    body: [h("p", {}, lead), takenList(answer), both, list],
     actions: [
       { label: "Later", value: false },
-      { label: "Go on with this", value: true, primary: true, disabled: true, ref: (made) => (go = made), onClick: () => goOn(store, sync, answer, choices) },
+      { label: "Go on with this", value: true, primary: true, disabled: true, ref: (made) => (go = made), onClick: async () => void (await goOn(choices.flatMap((choice) => choice.edits))) },
     ],
     onOpen: recount,
   });
   return Boolean(done);
-}
-
-// First the joined text with ours where both changed, then what was decided as a step of its own, which undo takes back.
-async function goOn(store, sync, answer, choices) {
-  const edits = choices.flatMap((choice) => choice.edits);
-  const decided = edits.length ? (await store.api.apply(answer.document, edits)).document : answer.document;
-  sync.takeJoined(answer, answer.document);
-  store.replaceDocument(decided, "Decide a conflict", { source: "merge" });
-  sync.save();
 }
 
 function takenList({ taken = [], by }) {

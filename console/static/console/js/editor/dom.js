@@ -265,6 +265,11 @@ export function dialog({ title, body, actions = [{ label: "Close", value: null }
         made.classList.remove("is-busy");
       }
     }
+    box.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || event.isComposing || !event.target.matches('input:not([type="checkbox"], [type="radio"])')) return;
+      event.preventDefault();
+      foot.querySelector(".button--primary:enabled, .button--danger:enabled")?.click();
+    });
     box.addEventListener("close", () => {
       box.remove();
       resolve(result);

@@ -13,9 +13,11 @@ export class FindingsPanel {
     this.store = store;
     this.go = go;
     this.list = h("ol", { class: "findings" });
+    this.notes = h("ol", { class: "findings" });
+    this.notesFold = h("details", { class: "fold gap-above" }, h("summary", {}), this.notes);
     this.summary = h("p", { class: "findings__sum", role: "status" });
     this.current = null;
-    container.append(this.summary, this.list);
+    container.append(this.summary, this.list, this.notesFold);
     listen(container, store, "findings", () => this.draw());
     this.draw();
   }
@@ -31,19 +33,28 @@ export class FindingsPanel {
     const parts = [
       [count("error"), "error", "errors"],
       [count("warning"), "warning", "warnings"],
-      [count("info"), "note", "notes"],
     ];
     const words = parts.filter(([number]) => number).map(([number, one, many]) => `${number} ${number === 1 ? one : many}`);
     const text = problem ? `Not checked: ${problem}` : words.join(", ") || "Nothing to mend.";
     if (this.summary.textContent !== text) this.summary.textContent = text;
-    const known = new Map([...this.list.children].map((node) => [node.dataset.key, node]));
-    const shown = all.slice(0, MAX_SHOWN).map((item) => {
+    const notes = all.filter((item) => item.severity === "info");
+    const summary = this.notesFold.firstElementChild;
+    summary.textContent = notes.length === 1 ? "1 note" : `${notes.length} notes`;
+    this.notesFold.hidden = !notes.length;
+    this.#fill(this.list, all.filter((item) => item.severity !== "info"));
+    this.#fill(this.notes, notes);
+  }
+
+  // Draws what is new and keeps the lines that stay: the focus may be in one of them.
+  #fill(list, items) {
+    const known = new Map([...list.children].map((node) => [node.dataset.key, node]));
+    const shown = items.slice(0, MAX_SHOWN).map((item) => {
       const key = `${keyOf(item)} ${JSON.stringify(item.fix)} ${this.store.isReadOnly} ${this.#name(item)}`;
       return known.get(key) || this.#row(item, key);
     });
-    if (all.length > MAX_SHOWN) shown.push(h("li", { class: "soft small" }, `${all.length - MAX_SHOWN} more; mend some first.`));
-    const isSame = shown.length === this.list.children.length && shown.every((node, index) => node === this.list.children[index]);
-    if (!isSame) this.list.replaceChildren(...shown);
+    if (items.length > MAX_SHOWN) shown.push(h("li", { class: "soft small" }, `${items.length - MAX_SHOWN} more; mend some first.`));
+    const isSame = shown.length === list.children.length && shown.every((node, index) => node === list.children[index]);
+    if (!isSame) list.replaceChildren(...shown);
   }
 
   #name(item) {
@@ -68,7 +79,7 @@ export class FindingsPanel {
 
   // F8: the next place with a finding (or, with -1, the one before).
   step(by) {
-    const all = this.sorted;
+    const all = this.sorted.filter((item) => item.component_kind !== "harness");
     if (!all.length) return false;
     const here = all.findIndex((item) => keyOf(item) === this.current);
     const next = here < 0 ? (by > 0 ? 0 : all.length - 1) : (here + by + all.length) % all.length;

@@ -22,7 +22,7 @@ export function icon(name) {
   const drawing = document.createElementNS(SVG, "svg");
   drawing.setAttribute("viewBox", "0 0 16 16");
   drawing.setAttribute("aria-hidden", "true");
-  drawing.classList.add("icon");
+  drawing.classList.add("icon", `icon--${name}`);
   const path = document.createElementNS(SVG, "path");
   path.setAttribute("d", PATHS[name] || PATHS.more);
   drawing.append(path);

@@ -1,7 +1,7 @@
 // The editor of a draft: puts the parts together and listens to the keys that work everywhere.
 import { Api } from "./api.js";
 import { ChangesPanel } from "./changes_panel.js";
-import { openConflict } from "./conflict.js";
+import { openVersionConflict } from "./conflict.js";
 import { button, h, toast } from "./dom.js";
 import { FindingsPanel } from "./findings_panel.js";
 import { FormPane } from "./form_pane.js";
@@ -59,6 +59,7 @@ function build() {
   store.on("select", () => remember());
   sync.addEventListener("joined", ({ detail }) => tellJoined(detail));
   sync.addEventListener("lost", () => notice());
+  store.on("base", () => notice());
   notice();
   keys({ outline, findings });
   guardLeaving();
@@ -143,7 +144,9 @@ function sidePanels(go) {
   for (const [name, [, Panel]] of Object.entries(panels)) made[name] = new Panel(bodies[name], store, go);
   const count = () => {
     const { changes } = store.checked;
-    marks.findings.textContent = String(store.findings.filter((item) => item.severity !== "info").length);
+    const toMend = store.findings.filter((item) => item.severity !== "info").length;
+    marks.findings.textContent = String(toMend);
+    marks.findings.hidden = !toMend;
     marks.findings.className = store.findings.some((item) => item.severity === "error") ? "count count--bad" : "count";
     marks.changes.textContent = changes === null ? "…" : String(changes.length);
   };
@@ -183,7 +186,7 @@ function notice() {
   place.querySelector("[data-notice]")?.remove();
   if (meta.reason || store.isReadOnly) {
     place.prepend(h("p", { class: "note note--warn editor__note", role: "status", dataset: { notice: "" } }, h("strong", {}, "Read only. "), store.meta.reason || ""));
-  } else if (meta.newestNumber && meta.baseNumber !== meta.newestNumber) {
+  } else if (meta.newestNumber && (store.meta.baseNumber || 0) < meta.newestNumber) {
     place.prepend(behindNote());
   }
 }
@@ -194,16 +197,14 @@ function behindNote() {
   const take = async () => {
     try {
       if (!(await sync.save())) throw new Error("Your last changes are not saved yet. Try again when they are.");
-      await sync.takeNewest();
-      meta.baseNumber = meta.newestNumber;
-      bar.remove();
-      if (store.status === "conflict") await openConflict(store, sync);
-      else toast(`Version ${meta.newestNumber} is taken in.`);
+      const answer = await sync.takeNewest();
+      if (answer.conflicts.length) await openVersionConflict(store, answer);
+      else toast(`Version ${answer.base_number} is taken in.`);
     } catch (error) {
       toast(error.message, { tone: "error" });
     }
   };
-  bar.append(h("p", {}, `This draft is based on ${meta.baseNumber ? `version ${meta.baseNumber}` : "an empty harness"}; version ${meta.newestNumber} is the newest.`), button(`Take version ${meta.newestNumber} in`, take, { small: true }));
+  bar.append(h("p", {}, `This draft is based on ${store.meta.baseNumber ? `version ${store.meta.baseNumber}` : "an empty harness"}; version ${meta.newestNumber} is the newest.`), button(`Take version ${meta.newestNumber} in`, take, { small: true }));
   return bar;
 }
 

@@ -16,13 +16,17 @@ export class Presence {
   async beat() {
     this.stop();
     try {
-      const answer = this.store.isReadOnly ? { people: [] } : await this.store.api.presence();
-      const others = answer.people.filter((person) => !person.is_you);
-      this.toolbar.showPeople(others);
-      if (answer.revision === undefined ? others.length : answer.revision !== this.sync.revision) await this.sync.refresh();
+      if (this.store.isReadOnly) return this.toolbar.showPeople([]);
+      const answer = await this.store.api.presence();
+      this.toolbar.showPeople(answer.people.filter((person) => !person.is_you));
+      if (answer.revision !== this.sync.revision || answer.state !== "open") await this.sync.refresh();
     } catch {
       this.toolbar.showPeople([]); // saving tells of a lost connection or session; being seen is only a courtesy
     }
-    if (!document.hidden) this.timer = setTimeout(() => this.beat(), EVERY_MS);
+    return document.hidden || this.#again();
+  }
+
+  #again() {
+    this.timer = setTimeout(() => this.beat(), EVERY_MS);
   }
 }

@@ -5,7 +5,7 @@ export async function openRevisions(store, sync) {
   let rows;
   try {
     const answer = await store.api.revisions();
-    rows = answer.results || answer;
+    rows = answer.results;
   } catch (error) {
     toast(error.message, { tone: "error" });
     return;

@@ -169,15 +169,11 @@ export class Sync extends EventTarget {
     this.#saveSoon();
   }
 
-  // Takes the newest version into a draft that is saved. The server joins both; with conflicts the person chooses.
+  // Takes the newest version into a draft that is saved: the server joins both, saves that and gives back what both changed.
   async takeNewest() {
-    const answer = await this.api.rebase();
-    if (answer.conflicts.length) {
-      this.conflict = answer;
-      this.store.setStatus("conflict", { by: answer.by, at: answer.at, count: answer.conflicts.length });
-      return;
-    }
-    this.takeJoined(answer, answer.document);
+    const answer = await this.api.rebase(this.revision);
+    this.#takeSaved({ ...answer, findings: null });
+    return answer;
   }
 
   // Looks for a newer save. A clean editor takes it on; one with unsaved work is left alone: its next save joins both.
@@ -191,13 +187,23 @@ export class Sync extends EventTarget {
     }
     if (draft.revision === this.revision || wasDirty || this.isDirty || this.saving) return;
     const isSame = sameJson(draft.document, this.store.document);
-    this.revision = draft.revision;
-    this.saved = null; // taking theirs on is no edit of ours
+    this.#takeSaved(draft);
+    if (!isSame) this.dispatchEvent(new CustomEvent("joined", { detail: { by: draft.updated_by, taken: [], isOnlyTheirs: true } }));
+  }
+
+  #takeSaved(draft) {
+    this.saved = null; // taking on what is saved is no edit of ours
     this.store.merge(draft.document, "remote");
     this.#isSaved(this.store.document, draft);
-    this.store.setChecked({ findings: draft.findings || [] });
+    this.#knowBase(draft);
+    if (draft.findings) this.store.setChecked({ findings: draft.findings });
     this.#checkSoon();
-    if (!isSame) this.dispatchEvent(new CustomEvent("joined", { detail: { by: draft.updated_by, taken: [], isOnlyTheirs: true } }));
+  }
+
+  #knowBase({ base_number: number }) {
+    if (number === undefined || number === this.store.meta.baseNumber) return;
+    this.store.meta.baseNumber = number;
+    this.store.emit("base");
   }
 
   // --- checking ------------------------------------------------------------------------------------------------------

@@ -6,14 +6,18 @@ import { icon } from "./icons.js";
 import { clock } from "./recovery.js";
 import { openRevisions } from "./revisions.js";
 
+// A label that only its icon shows where there is little room.
+const shrinking = (text) => h("span", { class: "shrinks" }, text);
+
 export class Toolbar {
   constructor(container, { store, sync, pane }) {
     Object.assign(this, { store, sync, pane });
-    this.status = h("p", { class: "status", role: "status" });
+    this.status = h("p", { class: "status" });
+    this.live = h("p", { class: "sr-only", role: "status" }); // not every "Saving…": only what one must know
     this.statusAction = h("span", { class: "status__action" });
     this.people = h("ul", { class: "people", "aria-label": "Who else is editing" });
     this.tools = h("div", { class: "row editor__tools" });
-    container.replaceChildren(this.people, h("div", { class: "status__box" }, this.status, this.statusAction), this.tools);
+    container.replaceChildren(this.people, h("div", { class: "status__box" }, this.status, this.live, this.statusAction), this.tools);
     store.on("status", () => this.drawStatus());
     store.on("history", () => this.#drawHistory());
     store.on("meta", () => this.draw());
@@ -30,8 +34,8 @@ export class Toolbar {
         !isReadOnly && this.undo,
         !isReadOnly && this.redo,
         !isReadOnly && search,
-        meta.canPlay && button("Try it", () => this.open(meta.urls.playground), { icon: "play", title: "Save, then talk to this draft in the playground (a new tab)" }),
-        button("Compare", () => this.open(meta.urls.compare), { icon: "compare", title: "Save, then compare this draft with any version (a new tab)" }),
+        meta.canPlay && button(shrinking("Try it"), () => this.open(meta.urls.playground), { icon: "play", title: "Save, then talk to this draft in the playground (a new tab)" }),
+        button(shrinking("Compare"), () => this.open(meta.urls.compare), { icon: "compare", title: "Save, then compare this draft with any version (a new tab)" }),
         this.#menu(),
         !isReadOnly && button("Commit", () => openCommit(this.store, this.sync), { primary: true, title: "Make a version of this draft" }),
       ].filter(Boolean),
@@ -95,6 +99,8 @@ export class Toolbar {
   drawStatus() {
     const [text, tone, action] = this.#words();
     if (this.status.textContent !== text) this.status.textContent = text;
+    const spoken = tone === "warn" || tone === "bad" ? text : "";
+    if (this.live.textContent !== spoken) this.live.textContent = spoken;
     this.status.className = `status status--${tone}`;
     this.status.title = this.sync.revision ? `Save ${this.sync.revision} of this draft` : "";
     this.statusAction.replaceChildren(...(action ? [action] : []));
