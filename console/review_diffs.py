@@ -1,0 +1,227 @@
+"""The texts of a review, component by component and line by line, with the conversations at the lines they are about."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from console.text_diff import DiffRow, Pieces, TextDiff, text_diff
+from harnesses.core.component_texts import component_texts, line_of
+from harnesses.core.risk import RiskReport
+from harnesses.core.spec import HarnessSpec
+
+KIND_TITLES = {
+    "prompt": "Prompt section",
+    "skill": "Skill",
+    "tool": "Tool",
+    "hook": "Hook",
+    "example": "Example",
+    "runtime": "Runtime settings",
+}
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a unified difference. `mark` is `+`, `-`, or empty; `skipped` counts equal lines left out here.
+
+    `threads` are the conversations about it; only lines of the new text (`new_number`) have any.
+    """
+
+    mark: str = ""
+    old_number: int | None = None
+    new_number: int | None = None
+    pieces: Pieces = ()
+    skipped: int = 0
+    threads: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where in a harness a conversation is; all empty: the change as a whole. `title` names the component as people do."""
+
+    kind: str = ""
+    component_id: str = ""
+    field: str = ""
+    line: int | None = None
+    title: str = ""
+
+    @property
+    def words(self) -> str:
+        """The place in words: "Tool get_price, description, line 3"."""
+        if not self.kind:
+            return "The change as a whole"
+        parts = [KIND_TITLES.get(self.kind, self.kind) if self.kind == "runtime" else self._component]
+        if self.field:
+            parts.append(field_title(self.field).lower())
+        if self.line:
+            parts.append(f"line {self.line}")
+        return ", ".join(parts)
+
+    @property
+    def _component(self) -> str:
+        return f"{KIND_TITLES.get(self.kind, self.kind)} {self.title or self.component_id}"
+
+    @property
+    def key(self) -> str:
+        """A name for the place within a page."""
+        return "-".join(str(part) for part in (self.kind, self.component_id, self.field, self.line) if part) or "whole"
+
+
+@dataclass(frozen=True)
+class FieldDiff:
+    """What changed in one field. `threads` are conversations about the field, or about a line that is not on show."""
+
+    name: str
+    title: str
+    lines: tuple[Line, ...]
+    is_cut: bool
+    threads: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class ComponentDiff:
+    """One component that changed, or that somebody spoke about. `state` says what became of it as a whole."""
+
+    place: Place
+    state: str
+    fields: tuple[FieldDiff, ...]
+    threads: tuple[Any, ...]
+    open_count: int = 0
+
+
+@dataclass
+class _Placed:
+    """Conversations by where they can be shown: at a line, at a field, at the component."""
+
+    at_line: dict[tuple[str, int], list[Any]] = field(default_factory=lambda: defaultdict(list))
+    at_field: dict[str, list[Any]] = field(default_factory=lambda: defaultdict(list))
+    at_component: list[Any] = field(default_factory=list)
+
+
+def component_diffs(
+    old: HarnessSpec, new: HarnessSpec, report: RiskReport, threads: Sequence[Any]
+) -> tuple[ComponentDiff, ...]:
+    """Every component that changed, and those that were spoken about, in the order of the changes."""
+    names = {
+        (item.change.kind, item.change.component_id): item.change.component_name
+        for item in report.changes
+        if item.change.component_id
+    }
+    spoken = [(item.component_kind, item.component_id) for item in threads if item.component_kind]
+    keys = dict.fromkeys([*names, *spoken])
+    return tuple(_component_diff(old, new, kind, key, names.get((kind, key), ""), threads) for kind, key in keys)
+
+
+def _component_diff(
+    old: HarnessSpec, new: HarnessSpec, kind: str, component_id: str, name: str, threads: Iterable[Any]
+) -> ComponentDiff:
+    before, after = component_texts(old, kind, component_id), component_texts(new, kind, component_id)
+    own = [item for item in threads if (item.component_kind, item.component_id) == (kind, component_id)]
+    placed = _placed(own, after or {})
+    left, right = before or {}, after or {}
+    fields = []
+    for field_name in dict.fromkeys([*right, *left]):
+        diff = text_diff(left.get(field_name, ""), right.get(field_name, ""), old_label="old", new_label="new")
+        if diff is None and field_name not in {item.field for item in own}:
+            continue
+        fields.append(_field_diff(field_name, diff, right.get(field_name, ""), placed))
+    title = name or (right or left).get("name") or (right or left).get("title") or component_id
+    return ComponentDiff(
+        place=Place(kind, component_id, title=title),
+        state=_state(before, after),
+        fields=tuple(fields),
+        threads=tuple(placed.at_component),
+        open_count=sum(item.resolved_at is None for item in own),
+    )
+
+
+def _state(before: dict[str, str] | None, after: dict[str, str] | None) -> str:
+    if before is None:
+        return "added" if after is not None else "gone"
+    if after is None:
+        return "removed"
+    return "changed" if before != after else "unchanged"
+
+
+def _field_diff(name: str, diff: TextDiff | None, text: str, placed: _Placed) -> FieldDiff:
+    lines = unified(diff)
+    if diff is None:  # Nothing changed here; only the lines that were spoken about are shown.
+        numbers = sorted(number for field_name, number in placed.at_line if field_name == name)
+        lines = [Line("", n, n, (("same", line_of(text, n) or ""),)) for n in numbers]
+    shown = {line.new_number for line in lines if line.new_number}
+    hidden = [
+        item
+        for (field_name, number), items in placed.at_line.items()
+        if field_name == name and number not in shown
+        for item in items
+    ]
+    with_threads = tuple(
+        Line(line.mark, line.old_number, line.new_number, line.pieces, line.skipped, tuple(found))
+        if line.new_number and (found := placed.at_line.get((name, line.new_number)))
+        else line
+        for line in lines
+    )
+    is_cut = diff.is_cut if diff else False
+    return FieldDiff(name, field_title(name), with_threads, is_cut, (*placed.at_field.get(name, ()), *hidden))
+
+
+def _placed(threads: Iterable[Any], texts: dict[str, str]) -> _Placed:
+    placed = _Placed()
+    for item in threads:
+        number = current_line(item, texts)
+        if number is not None:
+            placed.at_line[item.field, number].append(item)
+        elif item.field in texts:
+            placed.at_field[item.field].append(item)
+        else:
+            placed.at_component.append(item)
+    return placed
+
+
+def current_line(thread: Any, texts: dict[str, str]) -> int | None:
+    """Where the line that a conversation is about stands now: where it stood, if it is the same there, or the only one like it."""
+    text = texts.get(thread.field)
+    if text is None or not thread.line:
+        return None
+
+    def is_it(line: str | None) -> bool:
+        return line is not None and line[: len(thread.quote) or None] == thread.quote
+
+    if is_it(line_of(text, thread.line)):
+        return int(thread.line)
+    alike = [number for number, line in enumerate(text.split("\n"), 1) if line == thread.quote and line.strip()]
+    return alike[0] if len(alike) == 1 else None
+
+
+def unified(diff: TextDiff | None) -> list[Line]:
+    """A difference side by side as one column: of each run of changed lines first what went, then what came."""
+    return list(_unified(diff.rows)) if diff is not None else []
+
+
+def _unified(rows: Sequence[DiffRow]) -> Iterator[Line]:
+    gone: list[Line] = []
+    came: list[Line] = []
+    for row in rows:
+        is_change = bool(row.old_class or row.new_class)
+        if not is_change:
+            yield from (*gone, *came)
+            gone, came = [], []
+            if row.skipped:
+                yield Line(skipped=row.skipped)
+            else:
+                yield Line("", row.old_number, row.new_number, row.new_pieces)
+            continue
+        if row.old_number:
+            gone.append(Line("-", row.old_number, None, row.old_pieces))
+        if row.new_number:
+            came.append(Line("+", None, row.new_number, row.new_pieces))
+    yield from (*gone, *came)
+
+
+def field_title(name: str) -> str:
+    """A field of the format as people call it."""
+    words = name.replace("_", " ")
+    return {"body": "Text", "input schema": "Parameters", "output schema": "Result"}.get(words, words.capitalize())
