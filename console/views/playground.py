@@ -19,7 +19,7 @@ from console.views.shared import SignedInRequest, page, paginate, put_errors_on
 from harnesses import policy
 from harnesses.core.membership import HarnessAction
 from inference import selectors, services
-from ledger.errors import TackroomError
+from ledger.errors import Denied, NotFound, TackroomError
 
 SESSIONS_SHOWN = 15
 
@@ -81,6 +81,8 @@ def session_say(request: SignedInRequest, session_id: UUID) -> HttpResponse:
     ids = _lane_ids(request, session_id)
     try:
         async_to_sync(_take_all)(request.user, ids, form.cleaned_data["comment"])
+    except (NotFound, Denied):
+        raise
     except TackroomError as error:
         put_errors_on(form, error)
         return _show(request, session_id, form)

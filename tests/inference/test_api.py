@@ -67,7 +67,7 @@ async def test_a_session_names_what_answers_in_it(caller: Caller, bench: Bench):
 
 async def test_a_turn_comes_back_with_actions_timings_and_what_answered(caller: Caller, bench: Bench):
     session_id = await caller.session()
-    session = await sync_to_async(session_get)(UUID(session_id))
+    session = await sync_to_async(session_get)(UUID(session_id), viewer=None)
     bench.engine.replies.extend([f"CALL push_card; item: {session.room_state['shelf'][0]}", "Here it is!"])
     response = await caller.post(f"sessions/{session_id}/turns", {"comment": "Show it", "viewer": "mia"})
     body = response.json()
@@ -86,7 +86,7 @@ async def test_a_turn_comes_back_with_actions_timings_and_what_answered(caller: 
 
 async def test_a_streamed_turn_tells_what_happens_and_ends_with_the_turn(caller: Caller, bench: Bench):
     session_id = await caller.session()
-    session = await sync_to_async(session_get)(UUID(session_id))
+    session = await sync_to_async(session_get)(UUID(session_id), viewer=None)
     bench.engine.replies.extend([f"CALL push_card; item: {session.room_state['shelf'][0]}", "Here it is at last!"])
     response = await caller.post(f"sessions/{session_id}/turns", {"comment": "Show it"}, Accept="text/event-stream")
     assert response.status_code == 200
