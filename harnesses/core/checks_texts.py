@@ -25,6 +25,8 @@ _SNAKE = re.compile(r"(?<![\w./@-])[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+(?![\w/
 """get_price without backticks: no English word looks like that."""
 _SAMPLE_VALUE = re.compile(r"""(["'])[A-Za-z0-9_]*[0-9]+\1""")
 """'sara_doe_496', "gift_card_0000000": a made-up value, not a name."""
+_ID_OF_A_THING = re.compile(r".*[0-9]{2,}")
+"""sara_doe_496, without quotes too: what ends in several digits is the id of a person or an order, not of a tool."""
 _MAX_PER_TEXT = 10
 
 
@@ -109,7 +111,7 @@ def _mentions(free: _Free, names: dict[str, str], words: set[str]) -> Iterator[F
                     f'The name "{word}" is written by hand.',
                     f"Write {names[word]} so that it follows a rename.",
                 )
-        elif word not in words:
+        elif word not in words and not _ID_OF_A_THING.fullmatch(word):
             yield free.place.warning(
                 "stale_mention",
                 free.field,

@@ -65,11 +65,16 @@ def test_a_prompt_is_held_against_the_context_budget(prompt_tokens: int | None, 
         "The `cost` comes back; give `sku` and `fit`, one of `small` or `medium`.",
         "An iPhone case; price-wise it is fine.",
         "Give an id such as 'sara_doe_496' or \"gift_card_0000000\".",
+        "Ask sara_doe_496 about gift_card_0000000, or `mei_kovacs_8020` about credit_card_9991111.",
         "{# TODO fetch_price #} Be kind.",
     ],
 )
 def test_ordinary_words_and_present_names_of_parameters_and_results_are_no_stale_mentions(text: str) -> None:
     assert findings_after(body(text)) == ()
+
+
+def test_a_stale_name_with_one_digit_is_still_told() -> None:
+    assert [item.code for item in findings_after(body("Call get_price_2."))] == ["stale_mention"]
 
 
 def test_a_switched_tool_may_leave_what_one_case_needs_optional() -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+import unicodedata
+from collections.abc import Callable, Collection
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Final
@@ -31,7 +32,7 @@ class CopiedComponent:
 
 def fresh_id(wanted: str, taken: Collection[str]) -> str:
     """An id like `wanted` that is legal and not taken: `sizing`, `sizing-2`."""
-    stem = re.sub(r"[^a-z0-9_.-]+", "-", wanted.casefold()).strip("-._") or "component"
+    stem = re.sub(r"[^a-z0-9_.-]+", "-", _plain(wanted).casefold()).strip("-._") or "component"
     return _numbered(stem, "-", lambda text: text in taken)
 
 
@@ -50,15 +51,19 @@ def fresh_name(kind: Kind, wanted: str, spec: HarnessSpec) -> str:
         ]
     taken = {twin_key(name) for name in names} | (WIRE_WORDS if kind != "hook" else set())
     if kind == "skill":
-        stem = re.sub(r"[^a-z0-9]+", "-", wanted.casefold()).strip("-") or "skill"
+        stem = re.sub(r"[^a-z0-9]+", "-", _plain(wanted).casefold()).strip("-") or "skill"
     else:
-        stem = re.sub(r"[^a-zA-Z0-9_-]+", "_", wanted).strip("_") or kind
+        stem = re.sub(r"[^a-zA-Z0-9_-]+", "_", _plain(wanted)).strip("_") or kind
     joint = "_" if kind == "tool" else "-"
     return _numbered(stem, joint, lambda text: twin_key(text) in taken)
 
 
-def _numbered(stem: str, joint: str, is_taken: object, *, limit: int = _MAX_ID) -> str:
-    assert callable(is_taken)
+def _plain(text: str) -> str:
+    """The text without accents: "Größen" gives "Großen"."""
+    return "".join(char for char in unicodedata.normalize("NFKD", text) if not unicodedata.combining(char))
+
+
+def _numbered(stem: str, joint: str, is_taken: Callable[[str], bool], *, limit: int = _MAX_ID) -> str:
     text, number = stem[:limit], 2
     while is_taken(text):
         ending = f"{joint}{number}"
