@@ -46,9 +46,10 @@ TIMEOUT_MS = 20_000
 _OVERFLOWING = """() => {
   const width = document.documentElement.clientWidth;
   if (document.documentElement.scrollWidth <= width) return [];
-  return ["page too wide", ...document.querySelectorAll("body *")]
+  const wide = [...document.querySelectorAll("body *")]
     .filter((node) => node.getBoundingClientRect().right > width + 1 && !node.closest(".table-wrap, .diff, pre"))
     .map((node) => `too wide: ${node.tagName} ${node.className}`);
+  return ["page too wide", ...wide];
 }"""
 
 

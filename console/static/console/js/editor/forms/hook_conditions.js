@@ -1,6 +1,6 @@
 // The "if …" of a hook: one row for each condition, all of which must hold.
 import { button, h } from "../dom.js";
-import { FIELDS, NEEDS_PATH, OPERATORS, lookable, operatorsFor, pairs, valuesFor } from "./hook_model.js";
+import { FIELDS, NEEDS_PATH, lookable, operatorWords, operatorsFor, pairs, valuesFor } from "./hook_model.js";
 import { choice, findingSlot, labelled, tokenInput } from "./parts.js";
 
 export function conditionRows(form) {
@@ -76,18 +76,15 @@ function pathChoice(form, item, index, looks) {
     const op = allowed.includes(item.op) ? item.op : allowed[0];
     change(form, index, { path, op, values: valuesFor(op, item.values || []) });
   };
-  const options = looks.map((one) => [one.path, one.shape.description ? `${one.text} (${firstWords(one.shape.description)})` : one.text]);
-  return choice({ store: form.store, label: "Field", options, value: item.path, onChange });
-}
-
-function firstWords(text) {
-  const start = text.split(/[.;:,]/)[0];
-  return start.length > 40 ? `${start.slice(0, 38)} …` : start;
+  const control = choice({ store: form.store, label: "Field", options: looks.map((one) => [one.path, one.text]), value: item.path, onChange });
+  const look = looks.find((one) => JSON.stringify(one.path) === JSON.stringify(item.path));
+  if (look?.shape.description) control.title = look.shape.description;
+  return control;
 }
 
 function operatorChoice(form, item, index, look) {
   const onChange = (op) => change(form, index, { op, values: valuesFor(op, item.values || []) });
-  return choice({ store: form.store, label: "Test", options: pairs(OPERATORS, operatorsFor(item.field, look?.shape)), value: item.op, onChange });
+  return choice({ store: form.store, label: "Test", options: pairs(operatorWords(look?.shape), operatorsFor(item.field, look?.shape)), value: item.op, onChange });
 }
 
 function valueControl(form, item, index, look) {

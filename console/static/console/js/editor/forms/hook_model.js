@@ -105,6 +105,11 @@ export function operatorsFor(field, shape) {
   return ["contains_any", "contains_none", "equals_any", "equals_none", ...presence];
 }
 
+// How the operators read: of what is only one thing or the other, "is" rather than "is one of".
+export function operatorWords(shape) {
+  return shape?.types[0] === "boolean" ? { ...OPERATORS, equals_any: "is", equals_none: "is not" } : OPERATORS;
+}
+
 // The values that still make sense under another operator.
 export function valuesFor(op, values) {
   if (op === "exists" || op === "missing") return [];
@@ -144,8 +149,16 @@ export function sentence(store, hook) {
   const tools = (hook.matcher || []).map((id) => store.get("tool", id)?.name || id);
   const when = { PreToolUse: `${tools.join(" or ") || "any tool"} is about to be called`, PostToolUse: `${tools.join(" or ") || "any tool"} has given its result` };
   const start = `When ${when[hook.event] || EVENTS[hook.event] || hook.event}`;
-  const tests = (hook.when || []).map((item) => `${[FIELDS[item.field], (item.path || []).join(" › ")].filter(Boolean).join(" ")} ${OPERATORS[item.op]} ${item.values?.map(quoted).join(", ") || ""}`.trim());
-  return `${start}${tests.length ? ` and ${tests.join(" and ")}` : ""}, then ${deed(hook.action || {})}.`;
+  const tests = (hook.when || []).map(test);
+  const text = `${start}${tests.length ? ` and ${tests.join(" and ")}` : ""}, then ${deed(hook.action || {})}`;
+  return /[.!?…]”?$/.test(text) ? text : `${text}.`;
+}
+
+const ONE = { contains_any: "contains", contains_none: "does not contain", equals_any: "is", equals_none: "is not" };
+
+function test({ field, path, op, values }) {
+  const words = (values?.length === 1 && ONE[op]) || OPERATORS[op];
+  return [FIELDS[field], (path || []).join(" › "), words, values?.map(quoted).join(", ")].filter(Boolean).join(" ");
 }
 
 function deed(action) {

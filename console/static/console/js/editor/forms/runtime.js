@@ -2,7 +2,7 @@
 import { INVALID, bind, button, field, h, listen, select, textArea, textInput } from "../dom.js";
 import { group, mountWithLanguage } from "./parts.js";
 
-// Per setting: label, what it does, and its unit or its choices.
+// Per setting: label, what it does, and its unit (of numbers) or its choices.
 const PARTS = [
   ["What the model reads", [
     ["disclosure", "Skills", "Whole Skills in the prompt cost tokens in every turn; loaded on demand, the model first sees names and descriptions and has to ask for the rest.", { choices: [["inline", "Whole, in the prompt"], ["on_demand", "Names first, loaded on demand"]] }],
@@ -17,9 +17,9 @@ const PARTS = [
     ["max_tool_rounds", "Tool rounds in a turn", "How often the model may call tools before it has to reply. 0: no tools.", { unit: "rounds" }],
   ]],
   ["How the model replies", [
-    ["temperature", "Temperature", "0 gives the likeliest reply every time; higher gives more varied ones.", { unit: "0 to 2", step: "any" }],
+    ["temperature", "Temperature", "0 gives the likeliest reply every time; higher gives more varied ones.", {}],
     ["max_reply_tokens", "Longest reply", "The reply is cut off here.", { unit: "tokens" }],
-    ["max_revisions", "Revisions", "How often a hook may send a reply back to be written again. After that the fallback reply is sent.", { unit: "times" }],
+    ["max_revisions", "Revisions", "How often a hook may send a reply back to be written again. After that the fallback reply is sent.", { unit: "at most" }],
   ]],
   ["When it does not work out", [
     ["deadline_ms", "Time for a turn", "Past it the viewer gets the fallback reply.", { unit: "ms" }],
@@ -38,7 +38,7 @@ function setting(store, schema, [path, label, help, how]) {
   const place = { store, kind: "runtime", id: "runtime", path };
   const rule = schema[path] || {};
   const control = controlOf(place, rule, how);
-  const made = field({ ...place, label, help: [help, range(rule)].filter(Boolean).join(" "), control: how.unit ? h("div", { class: "with-unit" }, control, h("span", { class: "with-unit__unit" }, how.unit)) : control });
+  const made = field({ ...place, label, help: [help, range(rule)].filter(Boolean).join(" "), control: how.choices || how.isText || how.isMono ? control : h("div", { class: "with-unit" }, control, h("span", { class: "with-unit__unit" }, how.unit)) });
   made.classList.add("setting");
   if (how.isText) made.classList.add("setting--wide");
   made.append(defaultLine(place, rule, how));
@@ -52,7 +52,7 @@ function controlOf(place, rule, how) {
     return select({ ...withDefault(place, rule), options: [...how.choices, ...others] });
   }
   if (how.isText) return textArea({ ...withDefault(place, rule), rows: 2 });
-  if (!how.unit) return textInput({ ...withDefault(place, rule), isMono: how.isMono });
+  if (!["integer", "number"].includes(rule.type)) return textInput({ ...withDefault(place, rule), isMono: how.isMono });
   return numberInput(place, rule, how);
 }
 
@@ -109,7 +109,8 @@ function withDefault(place, rule) {
 // "Default: 4 rounds", and the way back to it where the setting differs.
 function defaultLine(place, rule, how) {
   const shown = how.choices?.find(([value]) => value === rule.default)?.[1] ?? rule.default;
-  const text = how.isText ? "The default is another text." : `Default: ${shown}${how.unit && how.unit.length < 8 && !how.unit.includes(" ") ? ` ${how.unit}` : ""}`;
+  const written = typeof shown === "number" ? shown.toLocaleString("en") : shown;
+  const text = how.isText ? "The default is another text." : `Default: ${[written, how.unit].filter(Boolean).join(" ")}`;
   const back = button("Back to the default", () => place.store.set("runtime", "runtime", { [place.path]: rule.default }), { quiet: true, small: true });
   const made = h("p", { class: "setting__default" });
   const show = () => {

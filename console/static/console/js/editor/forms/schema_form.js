@@ -83,7 +83,7 @@ function emptyWord(shape, isRequired) {
 export function jsonField({ store, kind, id, path, label, help, isOptional, isRemovable, rows = 2, isHidden, mustBe }) {
   const steps = parsePath(path);
   const where = `${kind}:${id}:${formatPath(path)}`;
-  const area = h("textarea", { class: "mono grows", rows, spellcheck: false });
+  const area = h("textarea", { class: "mono grows", rows, spellcheck: false, placeholder: isRemovable ? "(left out)" : null });
   const problem = h("p", { class: "field__error", role: "alert", hidden: true });
   const say = (text) => {
     problem.replaceChildren(text, " ", button("Discard what is typed", forget, { quiet: true, small: true }));
