@@ -192,6 +192,13 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
     "SCHEMA_PATH_PREFIX": r"/api/v1",
+    "ENUM_NAME_OVERRIDES": {
+        "DraftStateEnum": "harnesses.models.drafts.HarnessDraft.State",
+        "ReviewStateEnum": "harnesses.models.reviews.Review.State",
+        "ScheduledReleaseStateEnum": "harnesses.models.labels.ScheduledRelease.State",
+        "ComponentKindEnum": ["prompt", "skill", "tool", "hook", "example", "runtime"],
+        "NamedKindEnum": ["prompt", "skill", "tool", "hook", "example"],
+    },
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "ledger.api.schema.add_problem_responses",

@@ -10,6 +10,7 @@ from rest_framework import serializers
 
 from harnesses.api.serializers import FindingSerializer
 from harnesses.core.jsonvalues import JsonObject
+from harnesses.core.mends import Mend
 from harnesses.core.merge import MergeResult
 from harnesses.core.risk import RiskReport
 from harnesses.core.validation import Finding
@@ -300,7 +301,7 @@ def draft_detail(draft: HarnessDraft, check: DraftCheck) -> JsonObject:
     return {
         **DraftSerializer(draft).data,
         "document": draft_document(draft),
-        "findings": finding_documents(check.findings),
+        "findings": finding_documents(check.findings, check.fixes),
         "prompt_tokens": check.prompt_tokens,
         "budget_tokens": check.budget_tokens,
     }
@@ -312,7 +313,7 @@ def saved_document(draft: HarnessDraft, check: DraftCheck) -> JsonObject:
         "revision": draft.revision,
         "spec_hash": draft.spec_hash,
         "updated_at": draft.updated_at,
-        "findings": finding_documents(check.findings),
+        "findings": finding_documents(check.findings, check.fixes),
         "prompt_tokens": check.prompt_tokens,
         "budget_tokens": check.budget_tokens,
     }
@@ -321,7 +322,7 @@ def saved_document(draft: HarnessDraft, check: DraftCheck) -> JsonObject:
 def check_document(check: DraftCheck) -> JsonObject:
     """A check as plain JSON."""
     return {
-        "findings": finding_documents(check.findings),
+        "findings": finding_documents(check.findings, check.fixes),
         "prompt_tokens": check.prompt_tokens,
         "budget_tokens": check.budget_tokens,
         "changes": change_documents(check.risk),
@@ -330,10 +331,11 @@ def check_document(check: DraftCheck) -> JsonObject:
     }
 
 
-def finding_documents(findings: Sequence[Finding], fixes: Mapping[int, Any] | None = None) -> list[JsonObject]:
+def finding_documents(findings: Sequence[Finding], fixes: Mapping[int, Mend]) -> list[JsonObject]:
     """Findings as plain JSON, each with its fix or null."""
-    known = fixes or {}
-    return [{**asdict(item), "fix": known.get(index)} for index, item in enumerate(findings)]
+    return [
+        {**asdict(item), "fix": asdict(fixes[index]) if index in fixes else None} for index, item in enumerate(findings)
+    ]
 
 
 def change_documents(risk: RiskReport) -> list[JsonObject]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import re_path
 
-from harnesses.api import drafts, drafts_unsaved, examples, members, reviews, views
+from harnesses.api import components, drafts, drafts_unsaved, examples, history, members, reviews, views
 from harnesses.api.resolve import resolve
 
 app_name = "harnesses_api"
@@ -23,13 +23,22 @@ urlpatterns = [
     re_path(rf"{_VERSION}/export/?$", views.VersionExportView.as_view(), name="export"),
     re_path(rf"{_HARNESS}/import/?$", views.ImportView.as_view(), name="import"),
     re_path(rf"{_HARNESS}/import/preview/?$", views.ImportPreviewView.as_view(), name="import-preview"),
-    re_path(rf"{_HARNESS}/compare/?$", views.CompareView.as_view(), name="compare"),
+    re_path(rf"{_HARNESS}/compare/?$", history.CompareView.as_view(), name="compare"),
     re_path(rf"{_HARNESS}/archive/?$", members.ArchiveView.as_view(), name="archive"),
     re_path(rf"{_HARNESS}/unarchive/?$", members.UnarchiveView.as_view(), name="unarchive"),
     re_path(rf"{_HARNESS}/members/?$", members.MemberListView.as_view(), name="members"),
     re_path(
         rf"{_HARNESS}/members/(?P<kind>user|team)/(?P<name>[^/]+)/?$", members.MemberView.as_view(), name="member"
     ),
+    re_path(rf"{_VERSION}/revert/?$", history.VersionRevertView.as_view(), name="revert"),
+    re_path(rf"{_VERSION}/blame/?$", history.VersionBlameView.as_view(), name="blame"),
+    re_path(rf"{_HARNESS}/fork/?$", history.HarnessForkView.as_view(), name="fork"),
+    re_path(rf"{_HARNESS}/merge-from/?$", history.HarnessMergeFromView.as_view(), name="merge-from"),
+    re_path(rf"{_HARNESS}/operations/?$", components.OperationListView.as_view(), name="operations"),
+    re_path(
+        rf"{_HARNESS}/operations/(?P<name>[^/]+)/tool/?$", components.OperationToolView.as_view(), name="operation-tool"
+    ),
+    re_path(r"^skill-templates/?$", components.SkillTemplateListView.as_view(), name="skill-templates"),
     re_path(rf"{_HARNESS}/drafts/?$", drafts.DraftListView.as_view(), name="drafts"),
     re_path(rf"{_DRAFT}/?$", drafts.DraftView.as_view(), name="draft"),
     re_path(rf"{_DRAFT}/check/?$", drafts_unsaved.DraftCheckView.as_view(), name="draft-check"),

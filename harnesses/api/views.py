@@ -22,7 +22,6 @@ from harnesses import policy
 from harnesses.api.serializers import (
     CommitResultSerializer,
     CommitSerializer,
-    ComparisonSerializer,
     HarnessCreateSerializer,
     HarnessSerializer,
     HarnessUpdateSerializer,
@@ -31,14 +30,13 @@ from harnesses.api.serializers import (
     UploadSerializer,
     VersionDetailSerializer,
     VersionSerializer,
-    comparison_document,
     preview_document,
 )
 from harnesses.api.uploads import read_upload
 from harnesses.core.membership import HarnessAction
 from harnesses.documents import read_spec
 from harnesses.models import Harness, HarnessVersion
-from harnesses.selectors import harness_list, version_compare, version_export, version_get, version_list
+from harnesses.selectors import harness_list, version_export, version_get, version_list
 from harnesses.services import (
     CommitResult,
     harness_commit,
@@ -51,7 +49,6 @@ from ledger.api.authentication import calling_user
 from ledger.api.idempotency import idempotent
 from ledger.api.parsers import RawBodyParser
 from ledger.core.tokens import Scope
-from ledger.errors import Invalid
 
 READ, WRITE = [Scope.HARNESSES_READ], [Scope.HARNESSES_WRITE]
 _SEARCH = OpenApiParameter("search", str, description="A text in slug, title or description.")
@@ -223,25 +220,6 @@ class ImportPreviewView(APIView):
         upload = read_upload(request)
         preview = harness_import_preview(harness=harness, filename=upload.filename, data=upload.content)
         return Response(preview_document(preview))
-
-
-class CompareView(APIView):
-    """What differs between two versions of a harness."""
-
-    required_scopes = {"GET": READ}
-
-    @extend_schema(
-        summary="Compare two versions",
-        parameters=[OpenApiParameter("from", int, required=True), OpenApiParameter("to", int, required=True)],
-        responses=ComparisonSerializer,
-    )
-    def get(self, request: Request, slug: str) -> Response:
-        harness = policy.harness_for(calling_user(request), slug)
-        numbers = [request.query_params.get(name, "") for name in ("from", "to")]
-        for name, number in zip(("from", "to"), numbers, strict=True):
-            if not number:
-                raise Invalid.field(name, "The version number is missing.", "Add ?from=1&to=2.", code="required")
-        return Response(comparison_document(version_compare(harness.slug, *numbers)))
 
 
 def commit_response(request: Request, result: CommitResult, body: Any) -> Response:

@@ -21,7 +21,9 @@ from harnesses.selectors.drafts import (
     spec_rendered,
 )
 from harnesses.selectors.history import (
+    BlamedComponent,
     common_ancestor,
+    version_blame,
     versions_compared,
 )
 from harnesses.selectors.labels import (
@@ -102,6 +104,7 @@ __all__ = [
     "MEMBER_KINDS",
     "SLUG_PATTERN",
     "Approvals",
+    "BlamedComponent",
     "Comparison",
     "CountedPart",
     "DraftCheck",
@@ -162,6 +165,7 @@ __all__ = [
     "team_roles",
     "thread_get",
     "version_approvals",
+    "version_blame",
     "version_by_id",
     "version_compare",
     "version_export",

@@ -12,6 +12,7 @@ from django.db.models import QuerySet
 from harnesses import ports
 from harnesses.core.diff import HarnessDiff, diff_specs
 from harnesses.core.jsonvalues import JsonObject, parse_json
+from harnesses.core.mends import Mend, mends
 from harnesses.core.merge import MergeResult, merge_specs
 from harnesses.core.parsing import spec_from_document
 from harnesses.core.risk import RiskReport, assess
@@ -31,10 +32,12 @@ MAX_ID = 2**63 - 1
 class DraftCheck:
     """What is to be said of a draft's content: findings, its length for the model, and how it differs from the base version.
 
-    `prompt_tokens` is None where a template is broken and nothing can be rendered (the findings say where).
+    `fixes` holds, by the index of a finding, the edits that mend it. `prompt_tokens` is None where a template is broken and
+    nothing can be rendered (the findings say where).
     """
 
     findings: tuple[Finding, ...]
+    fixes: Mapping[int, Mend]
     prompt_tokens: int | None
     budget_tokens: int
     risk: RiskReport
@@ -116,12 +119,14 @@ def _kept_spec(document: str) -> HarnessSpec:
 def draft_check(draft: HarnessDraft, spec: HarnessSpec) -> DraftCheck:
     """Everything to be said of `spec` as the draft's content, saved or not."""
     catalogue = catalogue_for(draft.harness.world)
-    prompt_tokens = spec_prompt_tokens(spec)
+    prompt_tokens, base = spec_prompt_tokens(spec), draft_base_spec(draft)
+    findings = validate(spec, catalogue, prompt_tokens=prompt_tokens)
     return DraftCheck(
-        findings=validate(spec, catalogue, prompt_tokens=prompt_tokens),
+        findings=findings,
+        fixes=mends(spec, findings, catalogue, base),
         prompt_tokens=prompt_tokens,
         budget_tokens=spec.runtime.context_budget_tokens,
-        risk=assess(draft_base_spec(draft), spec, catalogue),
+        risk=assess(base, spec, catalogue),
     )
 
 
