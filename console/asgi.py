@@ -6,4 +6,8 @@ from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
 
-application = get_asgi_application()
+django_application = get_asgi_application()
+
+from console.resolve_asgi import ResolveFirst  # noqa: E402  (Django must be set up first)
+
+application = ResolveFirst(django_application)

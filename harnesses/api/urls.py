@@ -4,8 +4,20 @@ from __future__ import annotations
 
 from django.urls import re_path
 
-from harnesses.api import components, drafts, drafts_unsaved, examples, history, members, reviews, views
-from harnesses.api.resolve import resolve
+from harnesses.api import (
+    components,
+    drafts,
+    drafts_unsaved,
+    examples,
+    history,
+    labels,
+    members,
+    releases,
+    reviews,
+    skill_files,
+    views,
+)
+from harnesses.api.resolve import ResolveView
 
 app_name = "harnesses_api"
 
@@ -14,6 +26,7 @@ _VERSION = rf"{_HARNESS}/versions/(?P<number>[^/]+)"
 _DRAFT = rf"{_HARNESS}/drafts/(?P<draft_id>[^/]+)"
 _REVIEW = r"^reviews/(?P<review_id>[^/]+)"
 _THREAD = rf"{_REVIEW}/threads/(?P<thread_id>[^/]+)"
+_LABEL = rf"{_HARNESS}/labels/(?P<name>[^/]+)"
 
 urlpatterns = [
     re_path(r"^harnesses/?$", views.HarnessListView.as_view(), name="harnesses"),
@@ -27,9 +40,7 @@ urlpatterns = [
     re_path(rf"{_HARNESS}/archive/?$", members.ArchiveView.as_view(), name="archive"),
     re_path(rf"{_HARNESS}/unarchive/?$", members.UnarchiveView.as_view(), name="unarchive"),
     re_path(rf"{_HARNESS}/members/?$", members.MemberListView.as_view(), name="members"),
-    re_path(
-        rf"{_HARNESS}/members/(?P<kind>user|team)/(?P<name>[^/]+)/?$", members.MemberView.as_view(), name="member"
-    ),
+    re_path(rf"{_HARNESS}/members/(?P<kind>user|team)/(?P<name>[^/]+)/?$", members.MemberView.as_view(), name="member"),
     re_path(rf"{_VERSION}/revert/?$", history.VersionRevertView.as_view(), name="revert"),
     re_path(rf"{_VERSION}/blame/?$", history.VersionBlameView.as_view(), name="blame"),
     re_path(rf"{_HARNESS}/fork/?$", history.HarnessForkView.as_view(), name="fork"),
@@ -43,6 +54,7 @@ urlpatterns = [
     re_path(rf"{_DRAFT}/?$", drafts.DraftView.as_view(), name="draft"),
     re_path(rf"{_DRAFT}/check/?$", drafts_unsaved.DraftCheckView.as_view(), name="draft-check"),
     re_path(rf"{_DRAFT}/example-result/?$", examples.ExampleResultView.as_view(), name="draft-example-result"),
+    re_path(rf"{_DRAFT}/skill-file/?$", skill_files.SkillFileView.as_view(), name="draft-skill-file"),
     re_path(rf"{_DRAFT}/prompt/?$", drafts_unsaved.DraftPromptView.as_view(), name="draft-prompt"),
     re_path(rf"{_DRAFT}/apply/?$", drafts_unsaved.DraftApplyView.as_view(), name="draft-apply"),
     re_path(rf"{_DRAFT}/merge/?$", drafts_unsaved.DraftMergeView.as_view(), name="draft-merge"),
@@ -67,5 +79,25 @@ urlpatterns = [
     re_path(rf"{_THREAD}/comments/?$", reviews.CommentView.as_view(), name="review-comments"),
     re_path(rf"{_THREAD}/resolve/?$", reviews.ResolveView.as_view(), name="review-resolve"),
     re_path(rf"{_THREAD}/reopen/?$", reviews.ReopenView.as_view(), name="review-reopen"),
-    re_path(rf"{_HARNESS}/resolve/?$", resolve, name="resolve"),
+    re_path(rf"{_HARNESS}/resolve/?$", ResolveView.as_view(), name="resolve"),
+    re_path(rf"{_HARNESS}/labels/?$", labels.LabelListView.as_view(), name="labels"),
+    re_path(rf"{_LABEL}/?$", labels.LabelView.as_view(), name="label"),
+    re_path(rf"{_LABEL}/preview/?$", labels.LabelPreviewView.as_view(), name="label-preview"),
+    re_path(rf"{_LABEL}/undo/?$", labels.LabelUndoView.as_view(), name="label-undo"),
+    re_path(rf"{_LABEL}/moves/?$", labels.LabelMovesView.as_view(), name="label-moves"),
+    re_path(rf"{_HARNESS}/releases/?$", releases.ReleaseListView.as_view(), name="releases"),
+    re_path(rf"{_HARNESS}/releases/(?P<release_id>[^/]+)/?$", releases.ReleaseView.as_view(), name="release"),
+    re_path(
+        rf"{_HARNESS}/releases/(?P<release_id>[^/]+)/cancel/?$",
+        releases.ReleaseCancelView.as_view(),
+        name="release-cancel",
+    ),
+    re_path(rf"{_HARNESS}/freezes/?$", releases.FreezeListView.as_view(), name="harness-freezes"),
+    re_path(
+        rf"{_HARNESS}/freezes/(?P<freeze_id>[^/]+)/cancel/?$",
+        releases.FreezeCancelView.as_view(),
+        name="harness-freeze-cancel",
+    ),
+    re_path(r"^freezes/?$", releases.FreezeListView.as_view(), name="freezes"),
+    re_path(r"^freezes/(?P<freeze_id>[^/]+)/cancel/?$", releases.FreezeCancelView.as_view(), name="freeze-cancel"),
 ]

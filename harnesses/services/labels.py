@@ -20,6 +20,7 @@ from harnesses.selectors.labels import (
     is_label_protected,
     label_find,
     label_get,
+    label_moves,
     label_preview,
     last_move,
     move_action,
@@ -234,7 +235,11 @@ def _move(
     held = label.version if label else None
     if label is None:
         is_protected = is_label_protected(name, None)
-        label = HarnessLabel.objects.create(harness=harness, name=name, version=version, is_protected=is_protected)
+        # A label that is made again counts on, so that an old look at it is not taken for a new one.
+        revision = label_moves(harness, name).count() + 1
+        label = HarnessLabel.objects.create(
+            harness=harness, name=name, version=version, is_protected=is_protected, revision=revision
+        )
     else:
         label.version, label.revision = version, label.revision + 1
         label.save(update_fields=["version", "revision", "updated_at"])
