@@ -50,12 +50,22 @@ class Lane:
 
 
 def version_choices(user: AbstractUser) -> list[tuple[str, list[tuple[str, str]]]]:
-    """The newest versions of every harness that a person may talk to, grouped by harness; a value is `slug@number`."""
+    """What a person may talk to, grouped by harness: what its labels point to, and its newest versions.
+
+    A value is `slug@label:name` or `slug@number`.
+    """
     groups = []
     harnesses = harness_selectors.harness_list().filter(version_count__gt=0)
-    for harness in policy.harnesses_allowing(user, HarnessAction.PLAY, harnesses):
+    allowed = list(policy.harnesses_allowing(user, HarnessAction.PLAY, harnesses))
+    labels = harness_selectors.labels_by_harness(allowed)
+    for harness in allowed:
+        slug = harness.slug
+        options = [
+            (f"{slug}@label:{label.name}", f"{slug} {label.name}: now v{label.version.number}")
+            for label in labels.get(harness.pk, ())
+        ]
         rows = harness_selectors.version_list(harness).values_list("number", "message")[:VERSIONS_OFFERED]
-        options = [(f"{harness.slug}@{number}", _label(harness.slug, number, message)) for number, message in rows]
+        options += [(f"{slug}@{number}", _label(slug, number, message)) for number, message in rows]
         groups.append((harness.title, options))
     return groups
 
@@ -79,13 +89,12 @@ def checkpoint_choices() -> list[tuple[str, str]]:
 
 
 def split_choice(value: str) -> dict[str, Any]:
-    """`slug@number` or `slug@draft:id` as arguments of `session_start`. Only for values that the form has checked."""
+    """`slug@number`, `slug@label:name` or `slug@draft:id` as arguments of `session_start`. For values the form has checked."""
     slug, _, which = value.rpartition("@")
-    kind, _, draft_id = which.partition(":")
-    return {
-        "harness_slug": slug,
-        **({"draft_id": int(draft_id)} if kind == "draft" else {"version_number": int(which)}),
-    }
+    kind, _, key = which.partition(":")
+    if kind == "label":
+        return {"harness_slug": slug, "label": key}
+    return {"harness_slug": slug, **({"draft_id": int(key)} if kind == "draft" else {"version_number": int(which)})}
 
 
 def room_of(session: Any) -> dict[str, Any]:

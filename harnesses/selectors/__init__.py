@@ -33,6 +33,7 @@ from harnesses.selectors.labels import (
     label_list,
     label_moves,
     label_preview,
+    labels_by_harness,
     last_move,
     resolve_label,
 )
@@ -140,6 +141,7 @@ __all__ = [
     "label_list",
     "label_moves",
     "label_preview",
+    "labels_by_harness",
     "last_move",
     "member_get",
     "member_list",

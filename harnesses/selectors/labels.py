@@ -6,6 +6,7 @@ a move at once.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.contrib.auth.models import AbstractUser
@@ -88,6 +89,16 @@ def label_get(harness: Harness, name: str) -> HarnessLabel:
         known = ", ".join(_labels(harness).values_list("name", flat=True)) or "none yet"
         raise NotFound(f'The harness "{harness.slug}" has no label {name[:60]!a}. Its labels: {known}.')
     return label
+
+
+def labels_by_harness(harnesses: Iterable[Harness]) -> dict[int, list[HarnessLabel]]:
+    """The labels of several harnesses by the harness's key, protected ones first. Takes one query."""
+    keys = [harness.pk for harness in harnesses]
+    labels = HarnessLabel.objects.filter(harness__in=keys).select_related("version").defer("version__document")
+    found: dict[int, list[HarnessLabel]] = {}
+    for label in labels.order_by("-is_protected", "name"):
+        found.setdefault(label.harness_id, []).append(label)
+    return found
 
 
 def label_find(harness: Harness, name: str) -> HarnessLabel | None:

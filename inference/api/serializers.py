@@ -60,7 +60,11 @@ def _json_type(value: Any) -> str:
 
 @extend_schema_serializer(
     examples=[
-        OpenApiExample("Newest version, fresh room", {"harness": "demo-shop", "viewer": "mia"}, request_only=True),
+        OpenApiExample(
+            "What is in production, fresh room",
+            {"harness": "demo-shop", "label": "production", "viewer": "mia"},
+            request_only=True,
+        ),
         OpenApiExample(
             "Everything chosen",
             {"harness": "demo-shop", "version": 2, "checkpoint": "SmolLM2-135M-Instruct", "viewer": "mia", "seed": 7},
@@ -73,6 +77,9 @@ class SessionCreateSerializer(StrictSerializer):
 
     harness = TextField(help_text="Slug of the harness.")
     version = WholeNumberField(required=False, min_value=1, max_value=MAX_NUMBER)
+    label = TextField(  # type: ignore[assignment]
+        required=False, help_text="Instead of a version: what this label points to now, such as production."
+    )
     draft = WholeNumberField(
         required=False, min_value=1, max_value=2**63 - 1, help_text="A draft instead of a version, as it is saved now."
     )

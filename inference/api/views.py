@@ -77,6 +77,7 @@ class SessionListView(APIView):
         session = session_start(
             harness_slug=values["harness"],
             version_number=values.get("version"),
+            label=values.get("label"),
             draft_id=values.get("draft"),
             checkpoint_name=values.get("checkpoint"),
             viewer=values.get("viewer", "viewer"),

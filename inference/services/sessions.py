@@ -15,7 +15,7 @@ from harnesses import policy
 from harnesses.core.jsonvalues import JsonObject
 from harnesses.core.membership import HarnessAction
 from harnesses.runtime.trace import Conversation
-from harnesses.selectors import version_get
+from harnesses.selectors import label_get, version_get
 from harnesses.selectors.drafts import draft_get
 from inference.core.cleaning import storable
 from inference.models import Session
@@ -35,6 +35,7 @@ def session_start(
     *,
     harness_slug: str,
     version_number: int | None = None,
+    label: str | None = None,
     draft_id: int | None = None,
     checkpoint_name: str | None = None,
     viewer: str = "viewer",
@@ -42,18 +43,23 @@ def session_start(
     seed: int | None = None,
     acting_user: AbstractUser,
 ) -> Session:
-    """Open a session of a harness version (None: the newest), or of a draft as it is saved now, on a checkpoint.
+    """Open a session of a harness version, of what a label points to now, or of a draft as it is saved now, on a checkpoint.
 
-    Without a checkpoint it is the default deployment's.
+    With none of the three it is the newest version; without a checkpoint the default deployment's. The session keeps its version
+    when the label moves on.
     The room is `room`, a state as its world stores it, or a fresh one for `seed` (0 where neither is given). Raises NotFound,
     Invalid, Conflict.
     """
-    if draft_id is not None and version_number is not None:
-        raise Invalid.field("draft", "A session runs on a version or on a draft.", "Give either version or draft.")
+    _check_one_of(version=version_number, label=label, draft=draft_id)
     harness = policy.harness_for(acting_user, harness_slug, HarnessAction.PLAY)
     if harness.archived_at is not None:
         raise Conflict(f'The harness "{harness_slug}" is archived. Choose another one.')
-    surface = _draft(harness, draft_id) if draft_id is not None else _version(harness_slug, version_number)
+    if draft_id is not None:
+        surface = _draft(harness, draft_id)
+    elif label is not None:
+        surface = {"harness_version": label_get(harness, label).version}
+    else:
+        surface = {"harness_version": version_get(harness, version_number)}
     deployment = deployment_for(checkpoint_name)
     viewer = checked_viewer(viewer)
     world = _world(harness.world)
@@ -70,8 +76,12 @@ def session_start(
     )
 
 
-def _version(slug: str, number: int | None) -> dict[str, Any]:
-    return {"harness_version": version_get(slug, number)}
+def _check_one_of(**given: object) -> None:
+    """Raises Invalid where more than one thing to run on is given, naming the last."""
+    names = [name for name, value in given.items() if value is not None]
+    if len(names) > 1:
+        message = "A session runs on a version, on what a label points to, or on a draft."
+        raise Invalid.field(names[-1], message, f"Give one of {', '.join(given)}.", code="one_of")
 
 
 def _draft(harness: Any, draft_id: int) -> dict[str, Any]:

@@ -10,6 +10,8 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.test import AsyncClient
 
+from harnesses.selectors import version_get
+from harnesses.services import label_move
 from inference.models import Session
 from inference.selectors import session_get
 from ledger.core.tokens import Scope
@@ -63,6 +65,17 @@ async def test_a_session_names_what_answers_in_it(caller: Caller, bench: Bench):
     again = await caller.post("sessions", {"harness": HARNESS, "room": body["room"]})
     assert again.json()["room"] == body["room"]
     assert len((await caller.get("sessions")).json()["results"]) == 2
+
+
+async def test_a_session_runs_on_what_a_label_points_to_and_keeps_it(caller: Caller, bench: Bench):
+    version = await sync_to_async(version_get)(HARNESS, 1)
+    await sync_to_async(label_move)(harness=version.harness, name="staging", version=version, acting_user=None)
+    made = await caller.post("sessions", {"harness": HARNESS, "label": "staging"})
+    assert (made.status_code, made.json()["harness"]["version"]) == (201, 1)
+    unknown = await caller.post("sessions", {"harness": HARNESS, "label": "production"})
+    assert (unknown.status_code, "Its labels: staging" in unknown.json()["detail"]) == (404, True)
+    both = await caller.post("sessions", {"harness": HARNESS, "label": "staging", "version": 1})
+    assert (both.status_code, [error["field"] for error in both.json()["errors"]]) == (422, ["label"])
 
 
 async def test_a_turn_comes_back_with_actions_timings_and_what_answered(caller: Caller, bench: Bench):
