@@ -1,4 +1,4 @@
-"""The texts of a review, component by component and line by line, with the conversations at the lines they are about."""
+"""The texts of a review, component by component and line by line, with the threads at the lines they are about."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ T = TypeVar("T")
 class Line:
     """One line of a unified difference. `mark` is `+`, `-`, or empty; `skipped` counts equal lines left out here.
 
-    `threads` are the conversations about it; only lines of the new text (`new_number`) have any.
+    `threads` are the threads about it; only lines of the new text (`new_number`) have any.
     """
 
     mark: str = ""
@@ -40,7 +40,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Place:
-    """Where in a harness a conversation is; all empty: the change as a whole. `title` names the component as people do."""
+    """Where in a harness a thread is; all empty: the change as a whole. `title` names the component as people do."""
 
     kind: str = ""
     component_id: str = ""
@@ -72,7 +72,7 @@ class Place:
 
 @dataclass(frozen=True)
 class FieldDiff:
-    """What changed in one field. `threads` are conversations about the field, or about a line that is not on show."""
+    """What changed in one field. `threads` are threads about the field, or about a line that is not on show."""
 
     name: str
     title: str
@@ -94,7 +94,7 @@ class ComponentDiff:
 
 @dataclass
 class _Placed:
-    """Conversations by where they can be shown: at a line, at a field, at the component."""
+    """Threads by where they can be shown: at a line, at a field, at the component."""
 
     at_line: dict[tuple[str, int], list[Any]] = field(default_factory=lambda: defaultdict(list))
     at_field: dict[str, list[Any]] = field(default_factory=lambda: defaultdict(list))
@@ -182,7 +182,7 @@ def _placed(threads: Iterable[Any], texts: dict[str, str]) -> _Placed:
 
 
 def current_line(thread: Any, texts: dict[str, str]) -> int | None:
-    """Where the line that a conversation is about stands now: where it stood, if it is the same there, or the only one like it."""
+    """Where the line that a thread is about stands now: where it stood, if it is the same there, or the only one like it."""
     text = texts.get(thread.field)
     if text is None or not thread.line:
         return None

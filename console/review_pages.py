@@ -1,4 +1,4 @@
-"""What the pages of reviews show: states in words, what is required and why, conversations, history."""
+"""What the pages of reviews show: states in words, what is required and why, threads, history."""
 
 from __future__ import annotations
 
@@ -42,9 +42,10 @@ _DID = {
     "review.withdrawn": "withdrew the review",
     "review.renewed": "moved the review on to version {number}; earlier decisions no longer count",
     "review.commented": "wrote",
-    "review.thread_resolved": "settled a conversation",
-    "review.thread_reopened": "took up a conversation again",
+    "review.thread_resolved": "resolved a thread",
+    "review.thread_reopened": "reopened a thread",
 }
+_COUNTS = ("One", "Two", "Three", "Four", "Five")
 _VERSION_MENTION = re.compile(r"\b(?:v|version )([1-9]\d{0,6})\b", re.IGNORECASE)
 
 
@@ -74,7 +75,7 @@ class Requirement:
 
     @property
     def words(self) -> str:
-        return "One person must approve" if self.count == 1 else f"{self.count} people must approve"
+        return "One person must approve" if self.count == 1 else f"{_COUNTS[self.count - 1]} people must approve"
 
 
 def requirement(report: RiskReport, min_approvals: int) -> Requirement:
@@ -106,7 +107,7 @@ class PromptDiff:
 
 @dataclass(frozen=True)
 class ThreadRow:
-    """A conversation in a list: where, how it begins, and whether it began on an earlier version than the one under review."""
+    """A thread in a list: where, how it begins, and whether it began on an earlier version than the one under review."""
 
     thread: Any
     place: Place
@@ -149,7 +150,7 @@ def _prompt_diff(version: Any, base_version: Any) -> PromptDiff:
 
 
 def thread_rows(review: Any, threads: Iterable[Any]) -> list[ThreadRow]:
-    """Conversations for the list beside the changes, open ones first."""
+    """Threads for the list beside the changes, open ones first."""
     rows = []
     for thread in threads:
         first = next(iter(thread.comments.all()), None)

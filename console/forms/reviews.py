@@ -104,7 +104,7 @@ class CommentForm(forms.Form):
 
 
 def reply_form(thread_id: int, data: Any = None) -> CommentForm:
-    """The form for saying something in a conversation; each has ids of its own in the page."""
+    """The form for saying something in a thread; each has ids of its own in the page."""
     return CommentForm(data, auto_id=f"reply-{thread_id}-%s")
 
 

@@ -38,7 +38,7 @@ def component_badge(state: str) -> Badge:
 
 @register.simple_tag
 def reply_form(thread: Any, sent: Mapping[int, CommentForm]) -> CommentForm:
-    """The form for saying something in a conversation: the one that was sent and came back, or a fresh one."""
+    """The form for saying something in a thread: the one that was sent and came back, or a fresh one."""
     return sent.get(thread.pk) or reviews.reply_form(thread.pk)
 
 

@@ -1,4 +1,4 @@
-"""The conversations of a review: with htmx each comes back as a part of the page, without scripts the page comes back."""
+"""The threads of a review: with htmx each comes back as a part of the page, without scripts the page comes back."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def thread_compose(request: SignedInRequest, review_id: int) -> HttpResponse:
 @require_POST
 @page()
 def thread_open(request: SignedInRequest, review_id: int) -> HttpResponse:
-    """Start a conversation."""
+    """Start a thread."""
     review = selectors.review_get(request.user, review_id)
     given = {name: request.POST.get(name, "") for name in PLACE}
     form = PlacedCommentForm(request.POST, auto_id=_auto_id(given))
@@ -52,7 +52,7 @@ def thread_open(request: SignedInRequest, review_id: int) -> HttpResponse:
 @require_POST
 @page()
 def thread_reply(request: SignedInRequest, review_id: int, thread_id: int) -> HttpResponse:
-    """Say something in a conversation."""
+    """Say something in a thread."""
     review = selectors.review_get(request.user, review_id)
     thread = selectors.thread_get(review, thread_id)
     form = reply_form(thread.pk, request.POST)
@@ -73,7 +73,7 @@ def thread_reply(request: SignedInRequest, review_id: int, thread_id: int) -> Ht
 @require_POST
 @page()
 def thread_resolve(request: SignedInRequest, review_id: int, thread_id: int) -> HttpResponse:
-    """Mark a conversation as settled."""
+    """Mark a thread as resolved."""
     review = selectors.review_get(request.user, review_id)
     thread = services.thread_resolve(thread=selectors.thread_get(review, thread_id), acting_user=request.user)
     return _thread(request, review, thread)
@@ -82,7 +82,7 @@ def thread_resolve(request: SignedInRequest, review_id: int, thread_id: int) -> 
 @require_POST
 @page()
 def thread_reopen(request: SignedInRequest, review_id: int, thread_id: int) -> HttpResponse:
-    """Take up a settled conversation again."""
+    """Open a resolved thread again."""
     review = selectors.review_get(request.user, review_id)
     thread = services.thread_reopen(thread=selectors.thread_get(review, thread_id), acting_user=request.user)
     return _thread(request, review, thread)
@@ -91,7 +91,7 @@ def thread_reopen(request: SignedInRequest, review_id: int, thread_id: int) -> H
 def _thread(
     request: SignedInRequest, review: Any, thread: Any, *, form: CommentForm | None = None, status: int = 200
 ) -> HttpResponse:
-    """The conversation and, beside it, the list of all; without scripts the page, at the conversation."""
+    """The thread and, beside it, the list of all; without scripts the page, at the thread."""
     if not request.htmx:
         return redirect(f"{reverse('console:review_detail', args=[review.pk])}#thread-{thread.pk}")
     threads = selectors.review_threads(review)

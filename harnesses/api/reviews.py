@@ -137,7 +137,7 @@ class ReviewAPIView(APIView):
         return review_get(calling_user(request), self.kwargs["review_id"])
 
     def thread(self, request: Request) -> ReviewThread:
-        """The conversation in the address. Raises NotFound."""
+        """The thread in the address. Raises NotFound."""
         return thread_get(self.review(request), self.kwargs["thread_id"])
 
 
@@ -193,7 +193,7 @@ class RenewView(ReviewAPIView):
 
 
 class ThreadListView(ReviewAPIView):
-    """The conversations of a review."""
+    """The threads of a review."""
 
     required_scopes = {"GET": READ, "POST": WRITE}
 
@@ -211,7 +211,7 @@ class ThreadListView(ReviewAPIView):
 
 
 class CommentView(ReviewAPIView):
-    """Say something in a conversation."""
+    """Say something in a thread."""
 
     required_scopes = {"POST": WRITE}
 
@@ -225,7 +225,7 @@ class CommentView(ReviewAPIView):
 
 
 class ResolveView(ReviewAPIView):
-    """Mark a conversation as settled."""
+    """Mark a thread as resolved."""
 
     required_scopes = {"POST": WRITE}
 
@@ -236,7 +236,7 @@ class ResolveView(ReviewAPIView):
 
 
 class ReopenView(ReviewAPIView):
-    """Take up a settled conversation again."""
+    """Open a resolved thread again."""
 
     required_scopes = {"POST": WRITE}
 

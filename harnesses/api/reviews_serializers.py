@@ -152,7 +152,7 @@ class CommentRequestSerializer(serializers.Serializer[Any]):
 
 
 class ThreadSerializer(serializers.ModelSerializer[ReviewThread]):
-    """A conversation about the change as a whole, a component, a field of it, or a line of that field's text.
+    """A thread about the change as a whole, a component, a field of it, or a line of that field's text.
 
     `number` is the version it was opened on, `quote` the line as it was there.
     """
@@ -184,7 +184,7 @@ class ThreadSerializer(serializers.ModelSerializer[ReviewThread]):
 
 
 class ThreadRequestSerializer(CommentRequestSerializer):
-    """A new conversation and its place; without a component it is about the change as a whole. Lines count from 1."""
+    """A new thread and its place; without a component it is about the change as a whole. Lines count from 1."""
 
     component_kind = serializers.ChoiceField(choices=_KINDS, required=False, allow_blank=True, default="")
     component_id = serializers.CharField(required=False, allow_blank=True, default="", max_length=64)

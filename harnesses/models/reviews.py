@@ -79,7 +79,7 @@ class ReviewDecision(models.Model):
 
 
 class ReviewThread(models.Model):
-    """A conversation about one place of the version: a component, a field of it, or a line of that field's text.
+    """A thread about one place of the version: a component, a field of it, or a line of that field's text.
 
     With `component_kind` empty it is about the change as a whole. `line` counts from 1 in the text of `field`; `quote` is that
     line as it was, so that the thread stays readable when the text moves on.

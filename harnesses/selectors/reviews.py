@@ -237,14 +237,14 @@ def review_progress(review: Review) -> ReviewProgress:
 
 
 def review_threads(review: Review) -> list[ReviewThread]:
-    """The conversations of a review with their comments, oldest first. Takes two queries."""
+    """The threads of a review with their comments, oldest first. Takes two queries."""
     comments = Prefetch("comments", ReviewComment.objects.order_by("id"))
     threads = review.threads.select_related("version").defer("version__document").prefetch_related(comments)
     return list(threads.order_by("id"))
 
 
 def thread_get(review: Review, thread_id: int | str) -> ReviewThread:
-    """One conversation of a review. Raises NotFound."""
+    """One thread of a review. Raises NotFound."""
     text = str(thread_id)
     thread = None
     if text.isascii() and text.isdigit() and len(text) <= 18:

@@ -1,4 +1,4 @@
-"""All writes to the conversations of a review: open one at a place of the version, reply, resolve, reopen."""
+"""All writes to the threads of a review: open one at a place of the version, reply, resolve, reopen."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MAY_NOT_COMMENT = (
 
 @dataclass(frozen=True)
 class _Place:
-    """Where in a version a conversation is; all empty: the change as a whole. `quote` is the line as it stands there."""
+    """Where in a version a thread is; all empty: the change as a whole. `quote` is the line as it stands there."""
 
     component_kind: str = ""
     component_id: str = ""
@@ -51,10 +51,10 @@ def thread_open(
     line: int | None = None,
     acting_user: AbstractUser | None,
 ) -> ReviewThread:
-    """Start a conversation about a component of the version under review, a field of it, or a line of that field's text.
+    """Start a thread about a component of the version under review, a field of it, or a line of that field's text.
 
     Without a component it is about the change as a whole. Lines count from 1 in the text that `component_texts` gives. The same
-    words at the same place within seconds are a double click and give the conversation that is there. Raises Denied, Invalid by
+    words at the same place within seconds are a double click and give the thread that is there. Raises Denied, Invalid by
     field, Conflict where the harness is archived.
     """
     body = checked_text("body", body, max_chars=MAX_COMMENT_CHARS, is_required=True)
@@ -91,7 +91,7 @@ def thread_open(
 
 @transaction.atomic
 def thread_reply(*, thread: ReviewThread, body: str, acting_user: AbstractUser | None) -> ReviewComment:
-    """Say something more in a conversation; a resolved one stays resolved. The same words again within seconds are a double click.
+    """Say something more in a thread; a resolved one stays resolved. The same words again within seconds are a double click.
 
     Raises Denied, Invalid (field `body`), Conflict where the harness is archived.
     """
@@ -109,12 +109,12 @@ def thread_reply(*, thread: ReviewThread, body: str, acting_user: AbstractUser |
 
 
 def thread_resolve(*, thread: ReviewThread, acting_user: AbstractUser | None) -> ReviewThread:
-    """Mark a conversation as settled. One that is stays as it is. Raises Denied, Conflict where the harness is archived."""
+    """Mark a thread as resolved. One that is stays as it is. Raises Denied, Conflict where the harness is archived."""
     return _set_resolved(thread, True, acting_user)
 
 
 def thread_reopen(*, thread: ReviewThread, acting_user: AbstractUser | None) -> ReviewThread:
-    """Take up a settled conversation again. An open one stays as it is. Raises Denied, Conflict where the harness is archived."""
+    """Open a resolved thread again. An open one stays as it is. Raises Denied, Conflict where the harness is archived."""
     return _set_resolved(thread, False, acting_user)
 
 

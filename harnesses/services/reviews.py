@@ -1,4 +1,4 @@
-"""All writes to reviews: request, decide, withdraw, move on to a newer version. Conversations are in `review_threads`.
+"""All writes to reviews: request, decide, withdraw, move on to a newer version. Threads are in `review_threads`.
 
 Two people's work: nobody decides on a change that they wrote a part of or asked the review for, through whichever door they come.
 The harness's row is locked first, then the review's, so that parallel decisions, commits and label moves see each other.

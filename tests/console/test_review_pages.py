@@ -347,7 +347,7 @@ def test_a_review_that_is_not_there_is_a_404(reviewer, sign_in: SignIn, review, 
     assert client.post(f"/reviews/{review.pk}/threads/{review_id}/resolve/").status_code == 404
 
 
-# --- conversations ---------------------------------------------------------------------------------------------------
+# --- threads ---------------------------------------------------------------------------------------------------
 
 HTMX = {"HX-Request": "true"}
 
@@ -364,10 +364,10 @@ def test_a_line_is_commented_without_scripts(reviewer, operator, sign_in: SignIn
     line = html.index(f'id="thread-{thread.pk}"')
     assert html.index('id="l-prompt-role-body-1"') < line < html.index("Why friendly?") < html.index("As in ")
     assert client.post(address(review, f"threads/{thread.pk}/resolve/")).status_code == 302
-    assert "Take up again" in page_of(client.get(address(review)))
+    assert "Reopen" in page_of(client.get(address(review)))
 
 
-def test_with_htmx_a_conversation_comes_back_with_the_list_of_all(reviewer, sign_in: SignIn, review):
+def test_with_htmx_a_thread_comes_back_with_the_list_of_all(reviewer, sign_in: SignIn, review):
     client = sign_in(reviewer)
     form = page_of(client.get(address(review, "threads/new/"), on_line(""), headers=HTMX))
     assert "<html" not in form
@@ -377,8 +377,8 @@ def test_with_htmx_a_conversation_comes_back_with_the_list_of_all(reviewer, sign
     assert 'hx-swap-oob="true"' in part
     path = address(review, f"threads/{thread.pk}/")
     assert "Because" in page_of(client.post(f"{path}reply/", {"body": "Because"}, headers=HTMX))
-    assert "Take up again" in page_of(client.post(f"{path}resolve/", headers=HTMX))
-    assert "Settle</button>" in page_of(client.post(f"{path}reopen/", headers=HTMX))
+    assert "Reopen" in page_of(client.post(f"{path}resolve/", headers=HTMX))
+    assert "Resolve</button>" in page_of(client.post(f"{path}reopen/", headers=HTMX))
 
 
 @pytest.mark.parametrize("headers", [{}, HTMX], ids=["page", "htmx"])
@@ -449,7 +449,7 @@ def test_readers_are_refused_and_an_archived_harness_takes_no_comment(
     assert "The harness is archived" in page_of(sign_in(reviewer).get(address(review)))
 
 
-def test_a_conversation_follows_its_line_and_is_kept_when_the_line_is_gone(
+def test_a_thread_follows_its_line_and_is_kept_when_the_line_is_gone(
     harness, operator, reviewer, sign_in, review
 ):
     thread_open(review=review, acting_user=reviewer, **on_line("About the old words"))
@@ -482,7 +482,7 @@ class Said:
     ("text", "line"),
     [("alpha\nbeta", 2), ("beta\nalpha", 1), ("beta\nalpha\nbeta", None), ("gamma", None), ("beta", 1)],
 )
-def test_the_line_of_a_conversation_is_found_again(text, line):
+def test_the_line_of_a_thread_is_found_again(text, line):
     assert current_line(Said(), {"body": text}) == line
 
 

@@ -419,10 +419,10 @@ def test_an_approval_and_a_commit_at_once_leave_no_approval_of_the_wrong_version
     assert (moved.state, moved.version.number, review_progress(moved).approvals) == ("in_review", 3, 0)
 
 
-# --- conversations ---------------------------------------------------------------------------------------------------
+# --- threads ---------------------------------------------------------------------------------------------------
 
 
-def test_a_line_is_talked_about_settled_and_taken_up_again(review, reviewer, operator):
+def test_a_line_is_talked_about_resolved_and_reopened(review, reviewer, operator):
     thread = thread_open(
         review=review,
         body="Why two?",

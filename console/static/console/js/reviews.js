@@ -1,4 +1,4 @@
-// Conversations of a review: one comment form at a place, forms that come back with what is wrong, focus where one writes.
+// Threads of a review: one comment form at a place, forms that come back with what is wrong, focus where one writes.
 // Without this script and htmx, the forms post and the page comes back.
 
 document.addEventListener("htmx:beforeRequest", (event) => {
