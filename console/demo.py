@@ -18,13 +18,13 @@ from django.conf import settings
 from console.startup import DEMO_MODEL
 from harnesses.core.spec import HarnessSpec
 from harnesses.selectors import harness_get
-from harnesses.services import harness_commit, harness_create
+from harnesses.services import harness_commit, harness_create, member_set
 from inference.selectors import default_deployment
 from inference.services import checkpoint_register, deployment_probe, deployment_register
 from ledger.core.roles import ROLE_TITLES, Role
 from ledger.errors import NotFound
-from ledger.selectors import user_by_username
-from ledger.services import user_create
+from ledger.selectors import audit_list, team_get, user_by_username
+from ledger.services import team_create, user_create
 from livestream.demo import demo_harness
 from livestream.retail import TAU2_RETAIL, retail_harness
 from livestream.world import DEMO_SHOP
@@ -37,12 +37,19 @@ PASSWORD_BYTES = 9
 DEMO_PEOPLE: tuple[tuple[str, str, Role | None], ...] = (
     ("operator", "Olive Operator", Role.OPERATOR),
     ("reviewer", "Rui Reviewer", Role.REVIEWER),
+    ("reviewer2", "Rosa Review", Role.REVIEWER),
     ("ml", "Mina Learner", Role.ML_ENGINEER),
     ("platform", "Pavel Platform", Role.PLATFORM_ENGINEER),
     ("analyst", "Ana Analyst", Role.ANALYST),
+    ("viewer", "Vera Viewer", Role.VIEWER),
     ("admin", "Ada Admin", None),
 )
 """User name, full name and role; without a role: administrator of everything."""
+
+
+DEMO_TEAM = "night-shift"
+DEMO_MEMBERS = (("team", DEMO_TEAM, "operator"), ("user", "reviewer", "reviewer"))
+"""Kind, name and role of the members of the demo shop's harness."""
 
 
 class DemoError(RuntimeError):
@@ -128,6 +135,25 @@ def demo_harness_ensure() -> bool:
         description="The assistant that answers viewers' comments while the host presents the demo shop's items.",
         spec=demo_harness(),
     )
+
+
+def team_ensure() -> bool:
+    """The demo's team, and who has which role in the demo shop's harness; returns whether anything was made.
+
+    Once somebody has been given a role in the harness, or the team is there, people decide: nothing is given again.
+    """
+    try:
+        team_get(DEMO_TEAM)
+        is_made = False
+    except NotFound:
+        team_create(slug=DEMO_TEAM, name="Night shift", members=["operator", "ml"], acting_user=None)
+        is_made = True
+    harness = harness_get("demo-shop")
+    if audit_list(within=("harness", harness.pk), action_prefix="harness_member").exists():
+        return is_made
+    for kind, name, role in DEMO_MEMBERS:
+        member_set(harness=harness, kind=kind, name=name, role=role, acting_user=None)
+    return True
 
 
 def retail_harness_ensure() -> bool:

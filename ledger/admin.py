@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
+from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from ledger.models import ApiToken, AuditEntry, User
+from ledger.api.authentication import signed_in_user
+from ledger.models import ApiToken, AuditEntry, Team, User
+from ledger.selectors import audit_list
 
 if TYPE_CHECKING:
     _ModelAdmin = admin.ModelAdmin[Any]
@@ -34,10 +37,20 @@ class UserReadAdmin(ReadOnlyAdmin):
     exclude = ("password",)
 
 
+@admin.register(Team)
+class TeamAdmin(ReadOnlyAdmin):
+    list_display = ("slug", "name", "created_at")
+
+
 @admin.register(AuditEntry)
 class AuditEntryAdmin(ReadOnlyAdmin):
+    """Without the entries of what is hidden from the person."""
+
     list_display = ("created_at", "action", "object_label", "actor_name", "request_id")
     list_filter = ("action",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[AuditEntry]:
+        return audit_list(viewer=signed_in_user(request))
 
 
 @admin.register(ApiToken)

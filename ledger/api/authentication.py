@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from django.contrib.auth.models import AbstractUser
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated
 from rest_framework.request import Request
@@ -14,6 +16,13 @@ from ledger.services import token_touch
 SCHEME = "Bearer"
 MALFORMED = "The Authorization header is malformed. Send: Authorization: Bearer tkr_…"
 UNKNOWN = "The token is unknown, revoked or expired. Make a new one on the tokens page."
+
+
+def signed_in_user(request: HttpRequest) -> AbstractUser:
+    """Who sent a request to a page. Raises PermissionDenied for strangers."""
+    if isinstance(request.user, AbstractUser):
+        return request.user
+    raise PermissionDenied
 
 
 def calling_user(request: Request) -> AbstractUser:

@@ -394,7 +394,7 @@ def test_demo_has_a_login_for_every_role_that_works(logins_file, client):
     demo.people_ensure()
     assert stat.S_IMODE(logins_file.stat().st_mode) == 0o600
     logins = demo.read_logins()
-    assert [login.username for login in logins] == ["operator", "reviewer", "ml", "platform", "analyst", "admin"]
+    assert [login.username for login in logins] == [name for name, _, _ in demo.DEMO_PEOPLE]
     for login in logins:
         assert client.login(username=login.username, password=login.password)
 

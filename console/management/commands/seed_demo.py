@@ -23,6 +23,7 @@ class Command(BaseCommand):
         self.stdout.write(f"people: {', '.join(made) or 'all there'}")
         parts: tuple[tuple[str, Callable[[], bool]], ...] = (
             ("demo shop harness", demo.demo_harness_ensure),
+            ("demo team", demo.team_ensure),
             ("tau2 retail harness", demo.retail_harness_ensure),
         )
         failed = [name for name, ensure in parts if not self._do(name, ensure)]
