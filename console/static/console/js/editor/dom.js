@@ -92,7 +92,7 @@ export function findingLine(store, item) {
 export async function mendFinding(store, item) {
   try {
     await store.apply(item.fix.edits, item.fix.label);
-    toast(`${item.fix.label}: done.`, { action: { label: "Undo", onClick: () => store.undo() } });
+    undoToast(store, `${item.fix.label}: done.`);
   } catch (error) {
     toast(error.message, { tone: "error" });
   }
@@ -297,4 +297,15 @@ export function toast(text, { tone = "info", action, timeout = tone === "error" 
   document.querySelector("#toasts").append(made);
   if (timeout) setTimeout(close, timeout);
   return close;
+}
+
+// A message about the last edit that can be taken back; it goes when that edit is no longer the last.
+export function undoToast(store, text) {
+  const edit = store.undoList.at(-1);
+  const close = toast(text, { action: { label: "Undo", onClick: () => store.undo() } });
+  const stop = store.on("history", () => {
+    if (store.undoList.at(-1) === edit) return;
+    close();
+    stop();
+  });
 }

@@ -19,6 +19,8 @@ export class FormPane {
     this.unmount = null;
     this.shown = null;
     this.turn = 0;
+    // All forms are fetched while there is a connection: it may be gone when the next part is chosen.
+    for (const load of Object.values(FORMS)) load().catch(() => {});
     store.on("select", () => this.draw());
     store.on("meta", () => this.draw());
     store.on("change", ({ detail }) => {
@@ -46,8 +48,19 @@ export class FormPane {
     this.container.replaceChildren(this.head, body);
     this.#head();
     if (this.mode === "source") return this.#source(turn, { kind, id }, body);
-    const { mount } = await FORMS[kind]();
-    if (turn === this.turn) this.unmount = mount(body, { store: this.store, id });
+    const form = await this.#loaded(FORMS[kind], body);
+    if (form && turn === this.turn) this.unmount = form.mount(body, { store: this.store, id });
+  }
+
+  // A module, or nothing where it cannot be loaded: then the pane says so.
+  async #loaded(load, body) {
+    try {
+      return await load();
+    } catch {
+      const again = button("Try again", () => this.draw(), { small: true });
+      body.replaceChildren(h("div", { class: "note note--warn", role: "alert" }, h("p", {}, "This could not be loaded: there is no connection. What you typed elsewhere is safe."), again));
+      return null;
+    }
   }
 
   #clear() {
@@ -60,8 +73,8 @@ export class FormPane {
       const back = button("Back to the form", () => this.#leaveSource(), { small: true });
       this.container.replaceChildren(h("div", { class: "form-pane__head" }, h("h2", {}, "Source of the whole harness"), h("span", { class: "push" }, back)), body);
     }
-    const { mountSource } = await import("./source.js");
-    if (turn === this.turn) this.unmount = mountSource(body, { store: this.store, ...place });
+    const source = await this.#loaded(() => import("./source.js"), body);
+    if (source && turn === this.turn) this.unmount = source.mountSource(body, { store: this.store, ...place });
   }
 
   #leaveSource() {

@@ -1,5 +1,5 @@
 // The parts of the harness in the order in which the model reads them: choose, add, duplicate, remove, reorder by drag or keyboard.
-import { button, h, toast } from "./dom.js";
+import { button, h, undoToast } from "./dom.js";
 import { icon } from "./icons.js";
 import { KINDS } from "./store.js";
 
@@ -57,7 +57,7 @@ export function remove(store, kind, id) {
   const next = list[index + 1] || list[index - 1];
   if (next) store.select(kind, next.id);
   else store.select("runtime", "runtime");
-  toast(`${KIND_WORDS[kind]} “${short(name)}” is removed.`, { action: { label: "Undo", onClick: () => store.undo() } });
+  undoToast(store, `${KIND_WORDS[kind]} “${short(name)}” is removed.`);
 }
 
 // Moves a component one place up (-1) or down (+1).
