@@ -7,8 +7,10 @@ stored and hashed; whether it makes sense is asked by `harnesses.core.validation
 from __future__ import annotations
 
 import json
+import marshal
 import math
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any
 
 from pydantic import ValidationError
@@ -32,7 +34,11 @@ MAX_COMPONENTS = 1_000
 MAX_TEXT_CHARS = 200_000
 MAX_ENTRIES = 5_000
 _MAX_PROBLEMS = 50
+_MAX_PARTS_READ = 4_096
+_MAX_PART_BYTES = 64_000
+_parts_read: dict[tuple[str, bytes], Any] = {}
 _COMPONENT_LISTS = ("prompt", "skills", "tools", "hooks", "examples")
+_PARTS = frozenset({"schema_version", "runtime", *_COMPONENT_LISTS})
 _SAFE_INTEGER = 2**53
 _MAX_INTEGER_DIGITS = 300
 
@@ -67,6 +73,54 @@ def spec_from_json(text: str | bytes) -> HarnessSpec:
 
 def spec_from_document(document: JsonValue) -> HarnessSpec:
     """Read a harness from a JSON document of any known schema version. Raises SpecInputError."""
+    return _from_known_parts(document) or _read_whole(document)
+
+
+def _from_known_parts(document: JsonValue) -> HarnessSpec | None:
+    """The harness, put together from components that were read before and are the same to the byte; None where that will not do.
+
+    An editor sends the whole harness with every pause in typing, and one component of it is new. What is remembered of a
+    component elsewhere (`cached_by_identity`) is so remembered from one document to the next.
+    """
+    if not isinstance(document, dict) or document.keys() - _PARTS or type(document.get("schema_version")) is not int:
+        return None
+    if document["schema_version"] != SCHEMA_VERSION:
+        return None
+    parts: dict[str, Any] = {}
+    size = 0
+    try:
+        for name in _COMPONENT_LISTS:
+            components = document.get(name, [])
+            if type(components) is not list or len(components) > MAX_COMPONENTS:
+                return None
+            read = [_part(name, [component]) for component in components]
+            parts[name] = tuple(part[0] for part, _ in read)
+            size += sum(length for _, length in read)
+        if "runtime" in document:
+            parts["runtime"], length = _part("runtime", document["runtime"])
+            size += length
+    except (ValueError, RecursionError):
+        return None  # What is wrong, and where in the whole, is for the careful way to say.
+    return HarnessSpec(**parts) if size < MAX_JSON_BYTES // 2 else None
+
+
+def _part(name: str, value: JsonValue) -> tuple[Any, int]:
+    """A list of one component, or the runtime settings, and its length in bytes. Raises ValueError for what is none."""
+    text = marshal.dumps(
+        value, 2
+    )  # Tells 1, 1.0 and true apart, keeps the order of keys, and refuses what is no plain JSON.
+    key = (name, blake2b(text, digest_size=16).digest())
+    found = _parts_read.get(key)
+    if found is None:
+        found = getattr(_read_whole({"schema_version": SCHEMA_VERSION, name: value}), name)
+        if len(_parts_read) >= _MAX_PARTS_READ:
+            _parts_read.clear()
+        if len(text) <= _MAX_PART_BYTES:
+            _parts_read[key] = found
+    return found, len(text)
+
+
+def _read_whole(document: JsonValue) -> HarnessSpec:
     if not isinstance(document, dict):
         raise _refusal("", f"A harness is a JSON object; this is {shown_kind(document)}.")
     if not document:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import IO, Any
@@ -14,6 +15,8 @@ from ledger.core.text import clean_text
 from ledger.errors import TooLarge
 
 MAX_UPLOAD_BYTES = 25_000_000
+_SUSPECT = re.compile(r"\\[ubf]|[\x7f-\x9f]")
+"""What a character that cannot be stored can look like in JSON: an escape, or itself. Without any, no text need be looked at."""
 
 
 class StrictJSONParser(BaseParser):
@@ -25,7 +28,8 @@ class StrictJSONParser(BaseParser):
         raw = read_limited(stream, MAX_JSON_BYTES)
         try:
             value = parse_json(raw)
-            _refuse_unstorable(value, "")
+            if _SUSPECT.search(raw.decode("utf-8-sig")):
+                _refuse_unstorable(value, "")
         except JsonInputError as error:
             raise ParseError(str(error)) from error
         return value

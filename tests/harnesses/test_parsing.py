@@ -11,6 +11,7 @@ import pytest
 from harnesses.core.parsing import InputProblem, SpecInputError, spec_from_document, spec_from_json
 from harnesses.core.spec import SCHEMA_VERSION
 from harnesses.core.upgrades import upgrade
+from tests.harnesses.samples import sample_document
 
 
 def problems_of(document: Any) -> tuple[InputProblem, ...]:
@@ -261,3 +262,34 @@ def test_an_unknown_schema_version_is_refused(version: Any, words: str) -> None:
 )
 def test_an_older_document_that_cannot_be_upgraded_is_told_where(change: dict[str, Any], path: str) -> None:
     assert only_problem(change)[0] == path
+
+
+# --- components that were read before --------------------------------------------------------------------------------
+
+
+def _with_default(value: object) -> dict:
+    document = sample_document()
+    document["tools"][0]["binding"]["cases"][0]["arguments"][0]["default"] = value
+    return document
+
+
+@pytest.mark.parametrize(
+    "values", [(1, True), (0, False), (1, "1"), ([1], [True]), ({"a": 1, "b": 2}, {"b": 2, "a": 1})]
+)
+def test_a_component_is_taken_for_one_that_was_read_before_only_if_it_is_the_same(values):
+    for value in (*values, *reversed(values)):
+        spec = spec_from_document(_with_default(value))
+        kept = spec.tools[0].binding.cases[0].arguments[0].default
+        assert (type(kept), str(kept)) == (type(value), str(value))
+
+
+def test_a_component_that_was_not_changed_stays_the_same_object():
+    before, after = spec_from_document(sample_document()), spec_from_document(sample_document(rules="Be kind."))
+    assert after.tools[0] is before.tools[0]
+    assert after.prompt[0] is not before.prompt[0]
+
+
+def test_keys_that_are_no_texts_are_refused_whatever_was_read_before():
+    spec_from_document(_with_default({"1": 2}))
+    with pytest.raises(SpecInputError):
+        spec_from_document(_with_default({1: 2}))
