@@ -1,9 +1,13 @@
 // Names that are free in this harness, compared as validation compares them: case and Unicode form make no difference.
 export const twinKey = (name) => String(name).normalize("NFKC").toLowerCase().normalize("NFKC");
 
+// A tool and a skill of one name would be mistaken for one another, so they share their names.
 export function isTaken(store, kind, name, besides = []) {
   const key = twinKey(name);
-  return [...store.list(kind).map((item) => item.name), ...besides].some((other) => twinKey(other) === key);
+  const kinds = kind === "hook" ? ["hook"] : ["tool", "skill"];
+  const names = kinds.flatMap((other) => store.list(other).map((item) => item.name));
+  if (kind !== "hook") names.push(store.document.runtime?.skill_tool_name ?? "");
+  return [...names, ...besides].some((other) => twinKey(other) === key);
 }
 
 // `name`, or the first of name_2, name_3 … that is free. Skills and hooks are written with a hyphen and a space.

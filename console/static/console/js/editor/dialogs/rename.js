@@ -32,12 +32,14 @@ export async function renameWithFollow(store, kind, id, newName) {
 
 const counted = (count, one, many) => `${count} ${count === 1 ? one : many}`;
 
-async function ask(store, { kind, id, old, newName, label, rename, mentions, references }) {
+// `found`: every mention; several of one line are one choice.
+async function ask(store, { kind, id, old, newName, label, rename, mentions: found, references }) {
+  const mentions = [...new Map(found.map((mention) => [keyOf(mention), mention])).values()];
   const chosen = new Set(mentions.map(keyOf));
   let go = null;
   const boxes = new Map();
   const refresh = () => {
-    if (go) go.textContent = chosen.size ? `Rename and change ${counted(chosen.size, "mention", "mentions")}` : "Rename only";
+    if (go) go.textContent = chosen.size ? `Rename and change ${counted(chosen.size, "line", "lines")}` : "Rename only";
     for (const [key, box] of boxes) box.checked = chosen.has(key);
   };
   const pick = (keys) => {
@@ -76,7 +78,7 @@ async function perform(store, { kind, id, newName, label, rename, mentions, chos
     return { ...taken, [key]: taken[key].map((component) => (component.id === id ? { ...component, [field]: newName } : component)) };
   };
   await editedBy(store, [{ op: "rename", kind, id, name: newName, follow: true }], make, label);
-  toast(`Renamed, and ${counted(wanted.length, "mention", "mentions")} changed.`, { action: { label: "Undo", onClick: () => store.undo() } });
+  toast(`Renamed, and ${counted(wanted.length, "line", "lines")} changed.`, { action: { label: "Undo", onClick: () => store.undo() } });
 }
 
 function item(mention, old, newName, chosen, boxes, refresh) {

@@ -39,7 +39,7 @@ export function mount(container, { store, id }) {
   root.append(
     h("div", { class: "card" }, about(form)),
     h("div", { class: "card" },
-      h("div", { class: "card__head" }, h("h2", {}, "What the model fills in"), h("div", { class: "row push", role: "group", "aria-label": "Show the parameters as" }, toggles.map(([, made]) => made))),
+      h("div", { class: "card__head" }, h("h2", {}, "What the model fills in"), h("div", { class: "segments push", role: "group", "aria-label": "Show the parameters as" }, toggles.map(([, made]) => made))),
       parameters),
     h("div", { class: "card" },
       h("div", { class: "card__head" }, h("h2", {}, "What it does")),
@@ -61,7 +61,7 @@ function about(form) {
   const place = { store, kind: "tool", id };
   return h("div", { class: "card__body form" },
     h("div", { class: "form__row" },
-      form.section({ "aria-label": "Name" }, () => nameLine(form)),
+      form.section({}, () => nameLine(form)),
       field({ ...place, path: "title", label: "Title", isOptional: true, control: textInput({ ...place, path: "title" }) })),
     field({ ...place, path: "description", label: "Description", help: "What the tool is good for, in the words by which the model should choose it.", control: textArea({ ...place, path: "description", rows: 2 }) }),
   );

@@ -136,7 +136,7 @@ function sourceControls(form, index, row) {
   const places = surfacePaths(form.tool);
   const options = [
     { label: "A parameter of the tool", options: places.map((item) => [{ path: item.path }, dotted(item.path)]) },
-    { label: "Without the model", options: [[{ isConstant: true }, "always the same value"], [{}, row.isRequired ? "nothing" : "nothing: the operation decides"]] },
+    { label: "Without the model", options: [[{ isConstant: true }, "always the same value"], [{}, row.isRequired ? "nothing" : "left out"]] },
     ...(form.store.isReadOnly || !row.isKnown ? [] : [{ label: "New", options: [[{ isNew: true }, "a new parameter like it"]] }]),
   ];
   const value = row.source === "parameter" ? { path: row.map.path } : row.source === "constant" ? { isConstant: true } : {};
@@ -170,14 +170,14 @@ function leftOut(form, index, row, places) {
   if (place?.isRequired && !hasDefault) return null;
   return valueControl(form, {
     key: key(index, row, "default"), label: "If the model leaves it out", schema: row.schema, value: row.map.default ?? undefined, canBeNone: true,
-    noneText: row.schema.default === undefined ? "nothing is passed" : `nothing (the operation takes ${shown(row.schema.default)})`,
+    noneText: "nothing is passed", help: row.schema.default === undefined || hasDefault ? undefined : `Then the operation takes ${shown(row.schema.default)}.`,
     onValue: (next, source) => form.change(setMap(form.tool, index, row.name, { default: next ?? null }), { label: `Default of ${row.name}`, coalesce: key(index, row, "default"), source }),
   });
 }
 
 function joinControls(form, index, row) {
   if (row.source === "parameter") return translation(form, index, row, key(index, row, "join"));
-  const words = row.source === "constant" ? "fixed" : row.isMissing ? "nothing yet" : "left out";
+  const words = row.source === "constant" ? "fixed" : row.isMissing ? "nothing yet" : "the operation decides";
   return h("p", { class: "map__word" }, words);
 }
 

@@ -2,7 +2,7 @@
 //
 // A section is drawn from the tool as it is. It is drawn anew after every change but those that its own text fields make, later than
 // the event (so that Tab and clicks find what they aimed at), and focus and caret go back to the control with the same `data-key`.
-import { findingLine, h, listen, uniqueId } from "../dom.js";
+import { findingLine, h, listen, toast, uniqueId } from "../dom.js";
 import { converted, isNumeric, kindOf, same } from "./tool_model.js";
 
 export class ToolForm {
@@ -13,7 +13,9 @@ export class ToolForm {
     this.kept = new Map();
     this.sections = [];
     this.timer = 0;
+    this.rekey = null; // [old, new]: how the keys of what was renamed last begin
     this.isPressed = false;
+    this.waiting = [];
   }
 
   get tool() {
@@ -47,7 +49,9 @@ export class ToolForm {
     const active = element.contains(document.activeElement) ? document.activeElement : null;
     const focus = active?.dataset.key ? { key: active.dataset.key, start: caretOf(active), end: caretOf(active, "End") } : null;
     element.replaceChildren(...[section.build()].flat(Infinity).filter(Boolean));
-    if (focus && !this.focusNext) this.focusOn(focus, element);
+    if (focus && !this.focusNext && !this.focusOn(focus, element) && this.rekey) {
+      this.focusOn({ ...focus, key: focus.key.replace(...this.rekey) }, element);
+    }
     if (this.focusNext && this.focusOn({ key: this.focusNext, isNew: true }, element)) this.focusNext = null;
   }
 
@@ -76,6 +80,12 @@ export class ToolForm {
     }
   }
 
+  // Does something at once or, while a pointer is down, after its click: the click means the form as it is on screen.
+  afterPress(work) {
+    if (this.isPressed) this.waiting.push(work);
+    else work();
+  }
+
   // Starts listening; gives back what stops it.
   attach(container) {
     const stop = this.store.on("change", ({ detail }) => {
@@ -87,6 +97,7 @@ export class ToolForm {
     const release = () => {
       setTimeout(() => {
         this.isPressed = false;
+        this.waiting.splice(0).forEach((work) => work());
         this.settle();
       }, 30);
     };
@@ -184,20 +195,19 @@ export function tick(form, { key, label, value, onTick, isBare }) {
 }
 
 // A line (or several) of text. `onText(text, control)` gives back what is wrong with it, or nothing when it was taken. `isLazy`
-// waits until the line is finished: for names, where half a name means something else.
+// waits until the line is left or Enter pressed: for names, where half a name means something else.
 export function line(form, { key, label, value, onText, isBare, help, isLazy, isMono, rows, placeholder, inputMode, extra }) {
   const props = { dataset: { key }, placeholder, inputMode, autocomplete: "off", spellcheck: !isMono, class: isMono ? "mono" : null };
   const control = rows ? h("textarea", { ...props, rows }) : h("input", { ...props, type: "text" });
   control.value = value ?? "";
   control.readOnly = form.store.isReadOnly;
   const made = labelled(label, control, { isBare, help, extra });
-  const take = () => made.fail(onText(control.value, control) || "");
-  control.addEventListener(isLazy ? "change" : "input", take);
-  if (isLazy) {
-    control.addEventListener("keydown", (event) => {
-      if (event.key === "Enter" && !event.isComposing && !rows) take();
-    });
-  }
+  const take = () => {
+    const problem = onText(control.value, control) || "";
+    if (problem && !control.isConnected) toast(problem, { tone: "error" });
+    made.fail(problem);
+  };
+  control.addEventListener(isLazy ? "change" : "input", () => (isLazy ? form.afterPress(take) : take()));
   return made.element;
 }
 

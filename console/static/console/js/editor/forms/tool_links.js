@@ -271,7 +271,8 @@ export function resultPaths(operation) {
 }
 
 // Rows of a result map in the order in which the model reads the fields, each group followed by its own. As on the server, a
-// name's place in the map decides, then the name. `field` is null for one that is shown as it is.
+// name's place in the map decides, then the name. `field` is null for one that is shown as it is. What lies within a hidden group is
+// left out.
 export function resultRows(one, operation) {
   const declared = resultPaths(operation);
   const fields = one.result?.fields ?? [];
@@ -280,13 +281,15 @@ export function resultRows(one, operation) {
   const ranks = new Map(fields.map((field, index) => [field.name || field.path.at(-1), index]).reverse());
   const rows = declared.map((place) => ({ ...place, isKnown: true, field: mapped.get(JSON.stringify(place.path)) ?? null }));
   for (const field of fields) {
-    if (!declared.some((place) => same(place.path, field.path))) rows.push({ path: field.path, schema: {}, isKnown: false, field });
+    if (!declared.some((place) => same(place.path, field.path))) rows.push({ path: field.path, schema: {}, isKnown: !operation, field });
   }
   const key = (path) => path.map((_, depth) => {
     const name = shownName(path.slice(0, depth + 1));
     return [ranks.get(name) ?? 10_000, name];
   });
-  return rows.map((row) => [key(row.path), row]).sort(([left], [right]) => byKeys(left, right)).map(([, row]) => row);
+  const isWithinHidden = (path) => path.slice(0, -1).some((_, depth) => mapped.get(JSON.stringify(path.slice(0, depth + 1)))?.is_hidden);
+  const shown = rows.filter((row) => !row.isKnown || !isWithinHidden(row.path));
+  return shown.map((row) => [key(row.path), row]).sort(([left], [right]) => byKeys(left, right)).map(([, row]) => row);
 }
 
 function byKeys(left, right) {

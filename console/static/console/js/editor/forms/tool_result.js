@@ -3,15 +3,15 @@
 import { ApiError } from "../api.js";
 import { button, h } from "../dom.js";
 import { choice, findings, fold, isAt, labelled, line, tick } from "./tool_controls.js";
-import { dotted, dropResultField, moveResultField, resultRows, saysNothing, setResult, setResultField } from "./tool_links.js";
-import { typeWords } from "./tool_model.js";
+import { casesOf, dotted, dropResultField, moveResultField, resultRows, saysNothing, setResult, setResultField } from "./tool_links.js";
+import { same, typeWords } from "./tool_model.js";
 import { wayControls } from "./tool_values.js";
 
 const FORMATS = [
   ["json", "JSON"],
-  ["lines", "Lines: name: value"],
-  ["table", "Table"],
-  ["prose", "Sentence"],
+  ["lines", "Lines, such as price: 129"],
+  ["table", "A table"],
+  ["prose", "A sentence"],
 ];
 const WAIT_MS = 150;
 
@@ -21,8 +21,9 @@ export function resultMap(form, one, index, operation) {
   const fields = one.result?.fields ?? [];
   const placeOf = (row) => `${place}.fields[${fields.indexOf(row.field)}]`;
   const claimed = [...rows.filter((row) => row.field).map(placeOf), `${place}.wrap`];
-  const hidden = rows.filter((row) => row.field?.is_hidden).length;
-  const summary = ["What the model reads back ", h("span", { class: "soft small" }, `${rows.length - hidden} of ${rows.length} fields, ${formatWords(one)}`)];
+  const top = rows.filter((row) => row.path.length === 1);
+  const count = top.filter((row) => !row.field?.is_hidden).length;
+  const summary = ["What the model reads back ", h("span", { class: "soft small" }, `${count} of ${top.length} fields, as ${formatWords(one)}`)];
   const body = h("div", { class: "result" },
     h("div", { class: "result__fields" },
       rows.length ? h("ul", { class: "result__list" }, rows.map((row) => fieldRow(form, index, operation, row, row.field && placeOf(row)))) : h("p", { class: "soft small" }, "Nothing is said about this operation's result; it is shown as it comes."),
@@ -34,7 +35,7 @@ export function resultMap(form, one, index, operation) {
   return fold(form, `result ${index}`, summary, [found, body], { isOpen: index === 0 });
 }
 
-const formatWords = (one) => (FORMATS.find(([value]) => value === (one.result?.format ?? "json"))?.[1] ?? "").toLowerCase();
+const formatWords = (one) => ({ json: "JSON", lines: "lines", table: "a table", prose: "a sentence" })[one.result?.format ?? "json"];
 
 // --- fields ------------------------------------------------------------------------------------------------------------------
 
@@ -45,18 +46,20 @@ function fieldRow(form, index, operation, row, place) {
   const isHidden = Boolean(row.field?.is_hidden);
   const rename = (text, source) => set({ name: text === "" || text === row.path.at(-1) ? null : text }, "Name the field", { coalesce: `${key} name`, source });
   const isGroup = Boolean(row.schema.properties || row.schema.items?.properties);
-  const item = { recode: row.field?.recode ?? [], conversion: row.field?.conversion ?? null };
+  const read = () => ({ recode: [], ...casesOf(form.tool)[index].result?.fields.find((field) => same(field.path, row.path)) });
   const onChange = ({ recode = [], conversion = null }, options) => set({ recode, conversion }, "Change how to show", options);
   const names = ["result__row", isHidden && "is-hidden", !row.isKnown && "is-unknown"];
   return h("li", { class: names.filter(Boolean).join(" "), style: { "--depth": String(Math.min(row.path.length - 1, 4)) }, dataset: { field: path } },
     tick(form, { key: `${key} shown`, label: h("span", { class: "result__name" }, h("code", {}, row.path.at(-1)), row.path.length > 1 && h("span", { class: "sr-only" }, ` in ${dotted(row.path.slice(0, -1))}`)), value: !isHidden, onTick: (isShown) => set({ is_hidden: !isShown }, isShown ? "Show" : "Hide") }),
-    h("p", { class: "result__about small soft" }, row.isKnown ? `${row.schema.description ?? ""} (${typeWords(row.schema)})` : h("span", { class: "badge badge--bad" }, "not in the result")),
+    h("p", { class: "result__about small soft" }, row.isKnown ? aboutField(row.schema, operation) : h("span", { class: "badge badge--bad" }, "not in the result")),
     !isHidden && line(form, { key: `${key} name`, label: `Name of ${path} for the model`, value: row.field?.name ?? "", onText: rename, isBare: true, isMono: true, placeholder: row.path.at(-1) }),
-    !isHidden && !isGroup && h("div", { class: "result__way" }, wayControls(form, { key, name: path, item, schema: row.schema, onChange })),
+    !isHidden && !isGroup && h("div", { class: "result__way" }, wayControls(form, { key, label: `How ${path} is shown`, name: path, read, schema: row.schema, onChange })),
     !form.store.isReadOnly && h("div", { class: "result__tools" }, rowTools(form, index, operation, row, key)),
     place && h("div", { class: "result__findings" }, findings(form, (finding) => isAt(finding.field, place))),
   );
 }
+
+const aboutField = (schema, operation) => [schema.description, operation && `(${typeWords(schema)})`].filter(Boolean).join(" ");
 
 function rowTools(form, index, operation, row, key) {
   const path = dotted(row.path);

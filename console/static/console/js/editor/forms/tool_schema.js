@@ -130,9 +130,10 @@ function controls(form, { container, pointer, name, schema, isNested }) {
   const known = kinds.some(([value]) => value === kind);
   const options = known ? kinds : [[kind, `${typeWords(schema, form.tool.input_schema)} (as JSON)`], ...kinds];
   const rename = (text) => {
+    if (!isObject(at(form.tool.input_schema, pointer))) return "";
     const problem = nameProblem(form.tool, container, text, name);
     if (problem || text === name) return problem;
-    if (document.activeElement?.dataset.key === keyOf(pointer, "name")) form.focusNext = keyOf([...container, "properties", text], "name");
+    form.rekey = [keyOf(pointer, ""), keyOf([...container, "properties", text], "")];
     form.change(renameParameter(form.tool, container, name, text), { label: `Rename parameter ${name}` });
     return "";
   };

@@ -2,7 +2,7 @@
 // controls serve arguments (which can be read back exactly) and fields of a result.
 import { button, h } from "../dom.js";
 import { choice, line, shown, valueControl } from "./tool_controls.js";
-import { pointerOf, setTranslation } from "./tool_links.js";
+import { casesOf, pointerOf, setTranslation } from "./tool_links.js";
 import { isNumeric, kindOf, same, setKeywords, surfacePaths } from "./tool_model.js";
 
 const FACTOR = /^(\d{0,9}[1-9]\d{0,9}|\d{1,9}\.\d{0,8}[1-9])$/;
@@ -47,13 +47,15 @@ const STARTS = {
   epoch: () => ({ conversion: { kind: "epoch" } }),
 };
 
-// A choice of the way, and what that way needs. `item`: {recode, conversion}; `onChange({recode, conversion}, {coalesce, source})`.
-export function wayControls(form, { key, name, item, schema, surface, onChange }) {
+// A choice of the way, and what that way needs. `read()` gives {recode, conversion} as they are now: what is typed does not draw this
+// anew. `onChange({recode, conversion}, {coalesce, source})`.
+export function wayControls(form, { key, label, name, read, schema, surface, onChange }) {
+  const item = read();
   const way = wayOf(item);
   const parts = [
-    choice(form, { key: `${key} way`, label: `How ${name} is passed`, options: waysFor(schema, way), value: way, onChoose: (chosen) => onChange(STARTS[chosen](schema), {}), isBare: true }),
+    choice(form, { key: `${key} way`, label, options: waysFor(schema, way), value: way, onChoose: (chosen) => onChange(STARTS[chosen](schema), {}), isBare: true }),
   ];
-  if (way === "recode") parts.push(pairs(form, { key, name, item, schema: element(schema), surface, onChange }));
+  if (way === "recode") parts.push(pairs(form, { key, name, read, schema: element(schema), surface, onChange }));
   if (way === "scale") parts.push(factor(form, { key, item, onChange }));
   if (way === "text") parts.push(h("p", { class: "field__help" }, '3 is written "3"'));
   if (way === "epoch") parts.push(h("p", { class: "field__help" }, "2026-01-31T20:00:00Z is 1769889600"));
@@ -64,12 +66,17 @@ export function wayControls(form, { key, name, item, schema, surface, onChange }
 export function translation(form, index, row, key) {
   const place = surfacePaths(form.tool).find((item) => same(item.path, row.map.path));
   const onChange = (values, options) => form.change(setTranslation(form.tool, index, row, values), { label: `Change how ${row.name} is passed`, ...options });
-  const parts = wayControls(form, { key, name: row.name, item: row.map, schema: row.schema, surface: plainSchema(place?.schema), onChange });
+  const read = () => casesOf(form.tool)[index].arguments.find((map) => map.argument === row.name) ?? row.map;
+  const surfaceValues = () => (read().recode ?? []).map((pair) => pair.surface);
+  const parts = wayControls(form, { key, label: `How ${row.name} is passed`, name: row.name, read, schema: row.schema, surface: plainSchema(place?.schema), onChange });
   const pointer = pointerOf(form.tool, row.map.path);
-  const wanted = (row.map.recode ?? []).map((pair) => pair.surface);
+  const wanted = surfaceValues();
   const isTold = place && Array.isArray(place.schema.enum) && same([...place.schema.enum].map(shown).sort(), wanted.map(shown).sort());
   if (wanted.length && pointer && !isTold && kindOf(place.schema) !== null && !form.store.isReadOnly) {
-    const tell = () => form.change(setKeywords(form.tool, pointer, { enum: wanted, type: typeOf(wanted) }), { label: `Allow the values of ${row.name}` });
+    const tell = () => {
+      const values = surfaceValues();
+      form.change(setKeywords(form.tool, pointer, { enum: values, type: typeOf(values) }), { label: `Allow the values of ${row.name}` });
+    };
     parts.push(button("Tell the model these values", tell, { small: true, title: `The parameter ${row.map.path.join(".")} then allows just these` }));
   }
   return parts;
@@ -102,12 +109,13 @@ function factor(form, { key, item, onChange }) {
   });
 }
 
-function pairs(form, { key, name, item, schema, surface, onChange }) {
-  const list = item.recode;
+function pairs(form, { key, name, read, schema, surface, onChange }) {
+  const now = () => read().recode;
+  const list = now();
   const put = (next, options = {}) => onChange({ recode: next }, options);
   const write = (place, side) => (value, source) =>
-    put(list.map((pair, at) => (at === place ? { ...pair, [side]: value } : pair)), { coalesce: `${key} ${place} ${side}`, source });
-  const remove = (place) => put(list.filter((_, at) => at !== place));
+    put(now().map((pair, at) => (at === place ? { ...pair, [side]: value } : pair)), { coalesce: `${key} ${place} ${side}`, source });
+  const remove = (place) => put(now().filter((_, at) => at !== place));
   const rows = list.map((pair, place) => {
     const label = `${name} ${place + 1}`;
     return h("li", { class: "recode__row" },
@@ -119,7 +127,7 @@ function pairs(form, { key, name, item, schema, surface, onChange }) {
   });
   const more = () => {
     form.focusNext = `${key} ${list.length} surface`;
-    put([...list, { operation: unusedOption(schema, list), surface: "" }]);
+    put([...now(), { operation: unusedOption(schema, now()), surface: "" }]);
   };
   return h("div", { class: "recode" },
     h("p", { class: "field__help" }, "Left the model's value, right the operation's."),
