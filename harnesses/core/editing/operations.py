@@ -117,6 +117,8 @@ def _set(document: JsonObject, edit: JsonObject) -> str:
     else:
         components, index = _found(document, edit, kind)
         component = components[index]
+    if "fields" not in edit and "unset" not in edit:
+        raise EditProblem("fields", '"fields" is missing.', "Give field names and values.")
     fields, unset = edit.get("fields", {}), edit.get("unset", [])
     if not isinstance(fields, dict):
         raise EditProblem("fields", f'"fields" must be an object, not {shown(fields)}.', "Give field names and values.")
