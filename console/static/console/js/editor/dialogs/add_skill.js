@@ -15,7 +15,7 @@ export async function openAddSkill(store, after) {
   const group = uniqueId("skill");
   const file = h("input", { type: "file", accept: ".md,.zip,text/markdown,application/zip", id: `${group}-file` });
   const notes = h("p", { class: "field__help", role: "status" });
-  let chosen = templates.length ? 0 : "empty";
+  let chosen = "empty";
   let made = null;
   const radio = (value, title, text, extra) => {
     const input = h("input", { type: "radio", name: group, checked: chosen === value });
@@ -37,9 +37,9 @@ export async function openAddSkill(store, after) {
     isWide: true,
     body: h("fieldset", {}, h("legend", { class: "sr-only" }, "Where the skill comes from"),
       h("ul", { class: "catalogue" },
-        templates.map((template, index) => radio(index, template.title || template.name, template.description)),
+        radio("empty", "Empty", "Start with nothing."),
         radio("file", "A file", "A SKILL.md in the Agent Skills format, or a zip of folders with one each.", h("div", { class: "catalogue__more field" }, label, file, notes)),
-        radio("empty", "Empty", "Start with nothing."))),
+        templates.map((template, index) => radio(index, template.name, template.description)))),
     actions: [
       { label: "Cancel", value: null },
       { label: "Add skill", value: "add", primary: true, onClick: async () => {

@@ -133,7 +133,7 @@ class Search {
     return h("section", { class: "found__group", "aria-label": `${word}: ${name}` },
       h("div", { class: "found__head" },
         h("span", { class: "badge badge--plain" }, word), h("strong", {}, name),
-        this.canReplace() && group.length > 1 && button("Replace here", () => this.replaceLines(group), { small: true, title: `Replace all matches in ${name}` })),
+        this.canReplace() && group.length > 1 && named(button("Replace here", () => this.replaceLines(group), { small: true }), `Replace here: all in ${name}`)),
       h("ul", { class: "found__list" }, shown.map((match) => this.line(match))));
   }
 
@@ -148,9 +148,9 @@ class Search {
       this.store.select(match.kind, match.component_id);
     };
     return h("li", { class: "found__line" },
-      button(where, go, { quiet: true, small: true, title: `Go to ${where}` }),
+      named(button(where, go, { quiet: true, small: true }), `${where}: go there`),
       h("span", { class: "found__text" }, this.preview(match)),
-      this.canReplace() && button("Replace", () => this.replaceLines([match]), { small: true, title: `Replace in ${where}` }));
+      this.canReplace() && named(button("Replace", () => this.replaceLines([match]), { small: true }), `Replace in ${where}`));
   }
 
   // The line with what was found marked and, where there is a replacement, what would stand there.
@@ -200,6 +200,12 @@ class Search {
     else this.undo.textContent = "Undo";
     return false;
   }
+}
+
+// What a button is called to those who do not see what it stands beside.
+function named(control, name) {
+  control.setAttribute("aria-label", name);
+  return control;
 }
 
 const groupKey = (match) => `${match.kind} ${match.component_id}`;

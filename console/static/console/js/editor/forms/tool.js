@@ -34,7 +34,7 @@ export function mount(container, { store, id }) {
     json.focus();
   };
   const toggles = [[false, button("Form", () => showAs(false), { small: true })], [true, button("JSON", () => showAs(true), { small: true })]];
-  const rows = form.section({ class: "stack--tight", "aria-label": "Parameters" }, () => parameterRows(form, openJson));
+  const rows = form.section({ class: "stack--tight", "aria-label": "Parameters", dataset: { path: "input_schema" } }, () => parameterRows(form, openJson));
   parameters.append(rows);
   root.append(
     h("div", { class: "card" }, about(form)),
@@ -43,7 +43,7 @@ export function mount(container, { store, id }) {
       parameters),
     h("div", { class: "card" },
       h("div", { class: "card__head" }, h("h2", {}, "What it does")),
-      form.section({ class: "card__body stack--tight", "aria-label": "Binding" }, () => bindingMap(form))),
+      form.section({ class: "card__body stack--tight", "aria-label": "Binding", dataset: { path: "binding" } }, () => bindingMap(form))),
     h("div", { class: "card" }, h("div", { class: "card__body" }, more(form))),
   );
   container.append(root);
@@ -61,7 +61,7 @@ function about(form) {
   const place = { store, kind: "tool", id };
   return h("div", { class: "card__body form" },
     h("div", { class: "form__row" },
-      form.section({}, () => nameLine(form)),
+      form.section({ dataset: { path: "name" } }, () => nameLine(form)),
       field({ ...place, path: "title", label: "Title", isOptional: true, control: textInput({ ...place, path: "title" }) })),
     field({ ...place, path: "description", label: "Description", help: "What the tool is good for, in the words by which the model should choose it.", control: textArea({ ...place, path: "description", rows: 2 }) }),
   );
@@ -94,6 +94,7 @@ function more(form) {
     findings(form, (item) => isAt(item.field, "output_schema") || item.field === "annotations"),
     output,
   ]);
+  made.dataset.path = "output_schema";
   made.addEventListener("toggle", () => toggle(made.open));
   return made;
 }

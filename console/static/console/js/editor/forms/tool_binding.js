@@ -68,7 +68,7 @@ function caseCard(form, one, index) {
   const rows = argumentRows(form.tool, index, operation);
   const claimed = [`${place}.operation`, `${place}.when`, `${place}.result`, ...rows.map((item) => placeOf(place, item))];
   const isMissingTold = (item) => item.code === "missing_operation_argument" && rows.some((row) => row.isMissing && item.message.includes(`"${row.name}"`));
-  return h("div", { class: "case", role: "group", "aria-label": `Operation ${one.operation}` },
+  return h("div", { class: "case", role: "group", "aria-label": `Operation ${one.operation}`, dataset: { path: place } },
     count > 1 && caseHead(form, one, index),
     operationChoice(form, one, index, operation),
     findings(form, (item) => isAt(item.field, place) && !ownerOf(item.field, claimed) && !isMissingTold(item)),
@@ -110,7 +110,7 @@ function caseHead(form, one, index) {
 
 function operationChoice(form, one, index, operation) {
   const choose = (name) => form.change(setOperation(form.tool, index, form.operation(name)), { label: `Change the operation to ${name}` });
-  return h("div", { class: "case__operation" },
+  return h("div", { class: "case__operation", dataset: { path: `binding.cases[${index}].operation` } },
     choice(form, { key: `operation ${index}`, label: "Does", options: operationOptions(form), value: one.operation, onChoose: choose }),
     operation && h("p", { class: "case__about" },
       h("span", { class: operation.effect === "write" ? "badge badge--warn" : "badge" }, operation.effect === "write" ? "changes the room" : "only reads"), " ", operation.description),
@@ -122,7 +122,7 @@ function operationChoice(form, one, index, operation) {
 
 function mapRow(form, index, row, place) {
   const state = !row.isKnown ? "unknown" : row.isMissing ? "missing" : row.source;
-  return h("div", { class: `map__row map__row--${state}`, role: "row", dataset: { argument: row.name } },
+  return h("div", { class: `map__row map__row--${state}`, role: "row", dataset: { argument: row.name, path: placeOf(place, row) } },
     h("div", { class: "map__cell map__cell--model", role: "cell" }, sourceControls(form, index, row)),
     h("div", { class: "map__cell map__cell--join", role: "cell" }, joinControls(form, index, row)),
     h("div", { class: "map__cell map__cell--operation", role: "cell" }, argumentFacts(form, index, row)),
@@ -231,7 +231,7 @@ function looseRow(form, place) {
   const field = place.role === "dictated" ? `binding.surface_constants[${place.constant}]` : place.role === "ignored" ? `binding.ignored[${place.ignored}]` : "";
   const dictate = (value, source) => form.change(setRole(form.tool, place.path, "dictated", value), { label: `Dictate ${name}`, coalesce: id, source });
   const choose = (role) => (role === "dictated" ? dictateFirst(form, place) : form.change(setRole(form.tool, place.path, role), { label: `Change what ${name} does` }));
-  return h("div", { class: `loose__row loose__row--${place.role}` },
+  return h("div", { class: `loose__row loose__row--${place.role}`, dataset: field ? { path: field } : {} },
     h("p", { class: "map__name" }, h("code", {}, name), h("span", { class: "small soft" }, ` ${typeWords(place.schema, form.tool.input_schema)}`)),
     choice(form, { key: `${id} role`, label: `${name} reaches`, options: ROLES, value: place.role, onChoose: choose, isBare: true }),
     place.role === "dictated" && valueControl(form, { key: `${id} value`, label: `${name} must be`, schema: { ...place.schema, const: undefined }, value: binding.surface_constants[place.constant].value, onValue: dictate, isBare: true }),

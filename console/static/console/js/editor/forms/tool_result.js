@@ -32,7 +32,9 @@ export function resultMap(form, one, index, operation) {
     example(form, one, index),
   );
   const found = findings(form, (item) => isAt(item.field, place) && !claimed.some((other) => isAt(item.field, other)));
-  return fold(form, `result ${index}`, summary, [found, body], { isOpen: index === 0 });
+  const made = fold(form, `result ${index}`, summary, [found, body], { isOpen: index === 0 });
+  made.dataset.path = place;
+  return made;
 }
 
 const formatWords = (one) => ({ json: "JSON", lines: "lines", table: "a table", prose: "a sentence" })[one.result?.format ?? "json"];
@@ -49,7 +51,7 @@ function fieldRow(form, index, operation, row, place) {
   const read = () => ({ recode: [], ...casesOf(form.tool)[index].result?.fields.find((field) => same(field.path, row.path)) });
   const onChange = ({ recode = [], conversion = null }, options) => set({ recode, conversion }, "Change how to show", options);
   const names = ["result__row", isHidden && "is-hidden", !row.isKnown && "is-unknown"];
-  return h("li", { class: names.filter(Boolean).join(" "), style: { "--depth": String(Math.min(row.path.length - 1, 4)) }, dataset: { field: path } },
+  return h("li", { class: names.filter(Boolean).join(" "), style: { "--depth": String(Math.min(row.path.length - 1, 4)) }, dataset: { field: path, ...(place ? { path: place } : {}) } },
     tick(form, { key: `${key} shown`, label: h("span", { class: "result__name" }, h("code", {}, row.path.at(-1)), row.path.length > 1 && h("span", { class: "sr-only" }, ` in ${dotted(row.path.slice(0, -1))}`)), value: !isHidden, onTick: (isShown) => set({ is_hidden: !isShown }, isShown ? "Show" : "Hide") }),
     h("p", { class: "result__about small soft" }, row.isKnown ? aboutField(row.schema, operation) : h("span", { class: "badge badge--bad" }, "not in the result")),
     !isHidden && line(form, { key: `${key} name`, label: `Name of ${path} for the model`, value: row.field?.name ?? "", onText: rename, isBare: true, isMono: true, placeholder: row.path.at(-1) }),

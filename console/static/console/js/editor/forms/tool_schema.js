@@ -53,7 +53,7 @@ function row(form, { container, name, index, count, places, openJson, isNested }
   const parts = isObject(schema)
     ? [controls(form, { container, pointer, name, schema, isNested }), details(form, { pointer, schema, openJson, isNested })]
     : [h("p", { class: "soft" }, h("code", {}, name), " takes any value. ", button("Edit as JSON", openJson, { quiet: true, small: true }))];
-  const made = h("li", { class: isNested ? "param param--nested" : "param", "aria-label": `Parameter ${name}` },
+  const made = h("li", { class: isNested ? "param param--nested" : "param", "aria-label": `Parameter ${name}`, dataset: path ? { path: `input_schema.${path}` } : {} },
     !isNested && mover(form, name, index, count),
     h("div", { class: "param__body" }, parts, findings(form, isMine)),
     !form.store.isReadOnly && button("", () => remove(form, container, name), { quiet: true, small: true, icon: "trash", title: `Remove parameter ${name}` }),
