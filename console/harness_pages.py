@@ -1,15 +1,13 @@
-"""What the harness pages show: components, rendered prompt with its budget, findings, changes, text differences."""
+"""What the harness pages show: components, rendered prompt with its budget, findings, changes, what a change means."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from console import presenters
 from console.presenters import Badge
-from console.text_diff import TextDiff, text_diff
 from harnesses import ports, selectors
 from harnesses.core.risk import EVAL_TITLES, RiskReport
 from harnesses.core.spec import HarnessSpec, Skill
@@ -167,38 +165,6 @@ class RiskView:
     summary: Badge | None
     review: str
     evals: tuple[str, ...]
-
-
-def comparison(item: selectors.Comparison) -> dict[str, Any]:
-    """Everything the comparison page shows."""
-    old_label, new_label = f"v{item.old.number}", f"v{item.new.number}"
-    prompt_diff, problem = _prompt_diff(item, old_label, new_label)
-    return {
-        "comparison": item,
-        "old": item.old,
-        "new": item.new,
-        "report": risk_view(item.risk),
-        "prompt_diff": prompt_diff,
-        "prompt_problem": problem,
-        "document_diff": text_diff(
-            _document_text(item.old), _document_text(item.new), old_label=old_label, new_label=new_label
-        ),
-    }
-
-
-def _prompt_diff(item: selectors.Comparison, old_label: str, new_label: str) -> tuple[TextDiff | None, str]:
-    texts = []
-    for version in (item.old, item.new):
-        try:
-            texts.append(selectors.version_rendered(version).text)
-        except TemplateError as error:
-            return None, f"Version {version.number} cannot be rendered: {error.message}"
-    return text_diff(*texts, old_label=old_label, new_label=new_label), ""
-
-
-def _document_text(version: Any) -> str:
-    document = selectors.version_spec(version).document()
-    return json.dumps(document, indent=2, ensure_ascii=False, sort_keys=True)
 
 
 _REVIEWS = {"none": "No review needed", "one_reviewer": "One reviewer", "two_reviewers": "Two reviewers"}

@@ -1,8 +1,7 @@
-"""Making a harness, importing a version, choosing two versions to compare."""
+"""Making a harness, importing a version."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from django import forms
@@ -97,18 +96,3 @@ class CommitForm(forms.Form):
         label="What this version changes",
         help_text="Others read it in the list of versions.",
     )
-
-
-class CompareForm(forms.Form):
-    """Two versions of one harness."""
-
-    old = forms.TypedChoiceField(coerce=int, label="Old version")
-    new = forms.TypedChoiceField(coerce=int, label="New version")
-
-    def __init__(self, *args: Any, versions: Sequence[tuple[int, str]], **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        for name in ("old", "new"):
-            field = self.fields[name]
-            assert isinstance(field, forms.TypedChoiceField)
-            field.choices = list(versions)
-            field.error_messages["invalid_choice"] = "There is no version %(value)s. Choose one from the list."

@@ -11,7 +11,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
-from console import harness_head, harness_pages
+from console import harness_head, harness_pages, history_pages
 from console.forms.harnesses import HarnessForm
 from console.views.shared import SignedInRequest, page, paginate, put_errors_on
 from harnesses import policy, selectors, services
@@ -75,6 +75,7 @@ def version_components(request: SignedInRequest, slug: str, number: int) -> Http
     version = selectors.version_get(policy.harness_for(request.user, slug), number)
     components = harness_pages.components(selectors.version_spec(version))
     context = {**head(request, version.harness, version, tab="components"), **components}
+    context["blames"] = history_pages.blames(version)
     return render(request, "console/harnesses/components.html", context)
 
 
@@ -96,22 +97,6 @@ def version_findings(request: SignedInRequest, slug: str, number: int) -> HttpRe
     findings = harness_pages.finding_rows(selectors.version_findings(version))
     context = {**head(request, version.harness, version, tab="findings"), "findings": findings}
     return render(request, "console/harnesses/findings.html", context)
-
-
-@require_GET
-@page()
-def version_list(request: SignedInRequest, slug: str) -> HttpResponse:
-    """All versions, newest first."""
-    harness = policy.harness_for(request.user, slug)
-    versions = paginate(request, selectors.version_list(harness))
-    newest = versions.object_list[0] if versions.object_list else None
-    context = {
-        **head(request, harness, newest, tab="versions"),
-        "page": versions,
-        "default_new": newest.number if newest else None,
-        "default_old": max(1, newest.number - 1) if newest else None,
-    }
-    return render(request, "console/harnesses/versions.html", context)
 
 
 @require_GET

@@ -121,7 +121,7 @@ def test_pages_of_a_version_need_few_queries(operator, sign_in: SignIn, harness,
     client = sign_in(operator)
     client.get(f"/harnesses/{sample.SLUG}/")
     for address in HARNESS_PAGES[1:7]:
-        with django_assert_max_num_queries(12):
+        with django_assert_max_num_queries(16):
             client.get(address)
 
 

@@ -19,7 +19,7 @@ from harnesses.core.merge.sequences import merge_order
 from harnesses.core.merge.values import ABSENT, ValueMerger, is_same
 from harnesses.core.spec import HarnessSpec
 
-__all__ = ["MergeConflict", "MergeResult", "merge_specs"]
+__all__ = ["MergeConflict", "MergeResult", "Side", "merge_specs"]
 
 Side = Literal["base", "mine", "theirs"]
 

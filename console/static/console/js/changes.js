@@ -1,4 +1,4 @@
-// Alt+Down and Alt+Up go to the next and the previous change of a comparison.
+// Comparisons: Alt+Down and Alt+Up go to the next and the previous change; folded lines are shown on demand.
 const stops = [...document.querySelectorAll("[data-change], .diff tbody tr")].filter(
   (row) => row.matches("[data-change]") || (isChanged(row) && !isChanged(row.previousElementSibling)),
 );
@@ -17,4 +17,19 @@ document.addEventListener("keydown", (event) => {
   target.tabIndex = -1;
   target.focus({ preventScroll: true });
   target.scrollIntoView({ block: "center" });
+});
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-unfold]");
+  if (!button) return;
+  const fold = button.closest("tr");
+  let row = fold.nextElementSibling;
+  const first = row;
+  while (row && row.hidden) {
+    row.hidden = false;
+    row = row.nextElementSibling;
+  }
+  fold.remove();
+  first.tabIndex = -1;
+  first.focus({ preventScroll: true });
 });

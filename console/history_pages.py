@@ -1,0 +1,87 @@
+"""What the pages about the history of a harness show: its versions, where each stands, who last changed which component."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from django.contrib.auth.models import AbstractUser
+
+from console import compare_sides
+from console.presenters import Badge
+from harnesses import policy, selectors
+from harnesses.core.labels import PRODUCTION
+from harnesses.core.lifecycle import Lifecycle
+from harnesses.models import Harness, HarnessLabel, HarnessVersion, Review
+from ledger.errors import Denied
+
+_LIFECYCLES = {
+    Lifecycle.CANDIDATE: Badge("Candidate", "mute", "No protected label has pointed to it yet."),
+    Lifecycle.LIVE: Badge("Live", "ok", "A protected label points to it now."),
+    Lifecycle.RETIRED: Badge("Retired", "plain", "A protected label once pointed to it."),
+}
+Blames = dict[tuple[str, str], HarnessVersion]
+
+
+@dataclass(frozen=True)
+class VersionRow:
+    """One version of the list. `production` is the number that `production` holds, if that is another one."""
+
+    version: HarnessVersion
+    lifecycle: Badge
+    review: Review | None
+    production: int | None
+    labels: list[HarnessLabel] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Relative:
+    """The harness that this one was forked from, or a fork of it. `version` is where the two parted."""
+
+    harness: Harness
+    is_origin: bool
+    number: int
+
+
+def version_rows(harness: Harness, versions: Iterable[HarnessVersion]) -> list[VersionRow]:
+    """The versions with their labels, reviews and lifecycles; the number of queries does not depend on how many there are."""
+    shown = list(versions)
+    lifecycles = selectors.version_lifecycles(harness, shown)
+    reviews = selectors.version_reviews(harness, shown)
+    labels = list(selectors.label_list(harness))
+    production = next((item.version.number for item in labels if item.name == PRODUCTION), None)
+    return [
+        VersionRow(
+            version=version,
+            lifecycle=_LIFECYCLES[lifecycles[version.pk]],
+            review=reviews.get(version.pk),
+            production=production if production != version.number else None,
+            labels=[item for item in labels if item.version_id == version.pk],
+        )
+        for version in shown
+    ]
+
+
+def relatives(user: AbstractUser, harness: Harness) -> list[Relative]:
+    """Origin and forks that the person may see, with the version at which they parted."""
+    rows = []
+    for item in compare_sides.relatives(user, harness):
+        is_fork = item.forked_from is not None and item.forked_from.harness_id == harness.pk
+        parted = item.forked_from_id if is_fork else harness.forked_from_id
+        rows.append((item, not is_fork, parted))
+    numbers = dict(HarnessVersion.objects.filter(pk__in={key for _, _, key in rows}).values_list("pk", "number"))
+    return [Relative(item, is_origin, numbers[key]) for item, is_origin, key in rows if key is not None]
+
+
+def blames(version: HarnessVersion) -> Blames:
+    """The version that last changed each component, by kind and id."""
+    return {(item.kind, item.component_id): item.version for item in selectors.version_blame(version)}
+
+
+def can_fork(user: AbstractUser) -> bool:
+    """Whether a person may make harnesses at all."""
+    try:
+        policy.require_create(user)
+    except Denied:
+        return False
+    return True
