@@ -55,7 +55,7 @@ def _tabs(harness: Any, version: Any, here: str) -> Iterator[Tab]:
     for key, label, name in (
         ("drafts", "Drafts", "draft_list"),
         ("reviews", "Reviews", "harness_reviews"),
-        ("labels", "Labels", "label_list"),
+        ("labels", "Labels", "harness_labels"),
     ):
         try:
             yield Tab(label, _url(name, slug), here == key)

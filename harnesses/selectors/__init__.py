@@ -48,6 +48,7 @@ from harnesses.selectors.members import (
 from harnesses.selectors.releases import (
     coming_freezes,
     freeze_at,
+    freeze_concerning,
     freeze_get,
     freeze_list,
     release_get,
@@ -131,6 +132,7 @@ __all__ = [
     "draft_merge",
     "draft_spec",
     "freeze_at",
+    "freeze_concerning",
     "freeze_get",
     "freeze_list",
     "harness_get",

@@ -56,6 +56,14 @@ def freeze_get(harness: Harness | None, freeze_id: int | str) -> FreezeWindow:
     return freeze
 
 
+def freeze_concerning(harness: Harness | None, freeze_id: int | str) -> FreezeWindow:
+    """One of the freeze windows that `freeze_list` gives. Raises NotFound."""
+    freeze = freeze_list(harness).filter(pk=_key(freeze_id)).first()
+    if freeze is None:
+        raise NotFound(f"There is no freeze window {str(freeze_id)[:40]!a} here.")
+    return freeze
+
+
 def coming_freezes(harness: Harness | None) -> QuerySet[FreezeWindow]:
     """The freeze windows that are on or still to come, soonest first."""
     return (
