@@ -250,10 +250,17 @@ def draft_rebase(*, draft: HarnessDraft, acting_user: AbstractUser | None, revis
 
 
 def draft_lock(draft: HarnessDraft) -> HarnessDraft:
-    """The draft as it is now, locked until the transaction ends."""
-    rows = HarnessDraft.objects.select_for_update(of=("self",), no_key=True)
-    rows = rows.select_related("harness", "base_version", "committed_version")
-    return rows.defer("base_version__document", "committed_version__document").get(pk=draft.pk)
+    """The draft as it is now, locked until the transaction ends.
+
+    What it refers to is read afterwards: in one query with the lock it would be what it was before the wait for the lock.
+    """
+    locked = HarnessDraft.objects.select_for_update(no_key=True).get(pk=draft.pk)
+    locked.harness = Harness.objects.get(pk=locked.harness_id)
+    keys = [key for key in (locked.base_version_id, locked.committed_version_id) if key is not None]
+    versions = HarnessVersion.objects.select_related("harness").defer("document").in_bulk(keys)
+    locked.base_version = versions[locked.base_version_id] if locked.base_version_id else None
+    locked.committed_version = versions[locked.committed_version_id] if locked.committed_version_id else None
+    return locked
 
 
 def store_content(

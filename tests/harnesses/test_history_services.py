@@ -156,7 +156,7 @@ def test_harnesses_that_have_nothing_in_common_are_merged_without_loss(harness, 
     harness_commit(harness=alone, spec=spec_from_document(document), message="m", acting_user=operator)
     merged = harness_merge_from(harness=harness, version=version_get("alone"), acting_user=operator)
     assert merged.ancestor is None
-    assert [section.id for section in draft_spec(merged.draft).prompt] == ["rules", "greeting"]
+    assert {section.id for section in draft_spec(merged.draft).prompt} == {"rules", "greeting"}
     assert [tool.id for tool in draft_spec(merged.draft).tools] == ["price"]
 
 
@@ -205,16 +205,11 @@ def test_a_long_history_is_read_once(harness, operator):
         commit(harness, operator, rules=f"Rule {number}.", tool_name="check_price")
     assert blamed(63)[("runtime", "runtime")] == 1
     commit(harness, operator, rules="The last one.", tool_name="check_price")
-    with CaptureQueriesContext(
-        connection,
-    ) as queries:
+    with CaptureQueriesContext(connection) as queries:
         assert blamed(64) == {("prompt", "rules"): 64, ("tool", "price"): 3, ("runtime", "runtime"): 1}
-    read = next(
-        query["sql"]
-        for query in queries
-        if ('"document"' in query["sql"] and "DECLARE" in query["sql"]) or 'number" >= 63' in query["sql"]
-    )
-    assert '"number" >= 63' in read
+    walks = [query["sql"] for query in queries if '"document"' in query["sql"] and '"number" <= 64' in query["sql"]]
+    assert len(walks) == 1
+    assert '"number" >= 63' in walks[0], "only what came after the blame that is remembered"
 
 
 # --- over REST -------------------------------------------------------------------------------------------------------
@@ -225,7 +220,7 @@ def test_a_revert_a_fork_and_a_merge_over_rest(api, harness):
     assert (response.status_code, response.json()["version"]["number"]) == (201, 4)
     made = api.post(f"{BASE}/autumn/fork/", {"slug": "winter", "title": "Winter", "number": 3}, format="json")
     assert (made.status_code, made.json()["slug"]) == (201, "winter")
-    assert made["Location"].endswith("/harnesses/winter/") or made["Location"].endswith("/harnesses/winter")
+    assert api.get(made["Location"]).json()["title"] == "Winter"
     merged = api.post(f"{BASE}/autumn/merge-from/", {"slug": "winter"}, format="json")
     body = merged.json()
     assert (merged.status_code, body["ancestor"], body["conflicts"]) == (201, "autumn@3", [])
