@@ -1,4 +1,4 @@
-"""The form of tools and the dialogs around it, in a real browser on the demo harness: what is done there lies in the saved draft."""
+"""The form of tools and the dialogs around it, in a real browser on the demo harness: what is done is in the saved draft."""
 
 from __future__ import annotations
 
@@ -188,12 +188,11 @@ def test_one_tool_covers_two_operations_and_values_are_translated(editing: Editi
     binding = editing.component("tools", "stock")["binding"]
     assert (binding["switch"], len(binding["cases"])) == (None, 1)
     expect(form.get_by_label("action reaches")).to_be_visible()
-    # A recode pairs the model's values with the operation's, and tells the model which there are.
+    # A recode pairs the model's values with the operation's; the values that the model may write follow.
     editing.open("policy")
     form.get_by_label("How topic is passed").select_option(label="values translated")
     form.get_by_label("The model's value for topic 1", exact=True).fill("post")
     form.get_by_role("button", name="Remove the pair topic 2").click()
-    form.get_by_role("button", name="Tell the model these values").click()
     tool = editing.component("tools", "policy")
     assert tool["binding"]["cases"][0]["arguments"][0]["recode"][0] == {"operation": "shipping", "surface": "post"}
     assert tool["input_schema"]["properties"]["topic"]["enum"][:2] == ["post", "exchanges"]

@@ -1,8 +1,12 @@
-"""The example beside a binding: a result made from an operation's schema, and how it stands before the model."""
+"""What the editor asks of a tool and of a file: how a result stands before the model, and which skills a file holds."""
 
 from __future__ import annotations
 
+import io
+import zipfile
+
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 
 from harnesses.core.sample_values import sample_value
 from harnesses.core.schemas import schema_problems
@@ -88,3 +92,41 @@ def test_bad_input_names_the_field(api, draft):
         assert answer.status_code in (400, 422), (field, answer.content)
         assert any(field in item["field"] for item in answer.json()["errors"]), answer.content
     assert api.post(f"{BASE}/999999/example-result", {"tool": price_tool()}, format="json").status_code == 404
+
+
+@pytest.mark.django_db
+def test_skills_are_read_from_a_file_and_know_the_tools_of_the_draft(api, draft):
+    tool = sample_spec().tools[0]
+    text = f"---\nname: returns\ndescription: About returns.\nallowed-tools: {tool.name} nowhere\n---\nBe kind.\n"
+    body = send(api, draft, "SKILL.md", text.encode()).json()
+    assert body["skills"] == [
+        {
+            "id": "returns",
+            "name": "returns",
+            "description": "About returns.",
+            "body": "Be kind.",
+            "allowed_tools": [tool.id],
+            "risk": "low",
+            "metadata": {},
+        }
+    ]
+    assert "nowhere" in " ".join(body["notes"])
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name in ("returns", "sizes"):
+            archive.writestr(f"{name}/SKILL.md", text.replace("returns", name))
+    zipped = send(api, draft, "skills.zip", packed.getvalue()).json()
+    assert [skill["name"] for skill in zipped["skills"]] == ["returns", "sizes"]
+
+
+@pytest.mark.django_db
+def test_a_file_without_skills_says_what_is_wrong_and_where(api, draft):
+    for content in (b"", b"no front matter", b"---\nname: Wrong Name\n---\nx", b"PK\x03\x04 broken", b"\xff\xfe"):
+        answer = send(api, draft, "SKILL.md", content)
+        assert answer.status_code in (400, 422), (content, answer.content)
+        assert answer.json()["errors"][0]["message"], content
+    assert api.post(f"{BASE}/{draft.pk}/skill-file", {}, format="multipart").status_code == 422
+
+
+def send(api, draft, name, content):
+    return api.post(f"{BASE}/{draft.pk}/skill-file", {"file": SimpleUploadedFile(name, content)}, format="multipart")

@@ -121,12 +121,13 @@ function operationChoice(form, one, index, operation) {
 // --- one row -------------------------------------------------------------------------------------------------------------
 
 function mapRow(form, index, row, place) {
+  const way = row.source === "parameter" ? translation(form, index, row, key(index, row, "join")) : { head: [joinWord(row)], more: [] };
   const state = !row.isKnown ? "unknown" : row.isMissing ? "missing" : row.source;
   return h("div", { class: `map__row map__row--${state}`, role: "row", dataset: { argument: row.name, path: placeOf(place, row) } },
     h("div", { class: "map__cell map__cell--model", role: "cell" }, sourceControls(form, index, row)),
-    h("div", { class: "map__cell map__cell--join", role: "cell" }, joinControls(form, index, row)),
+    h("div", { class: "map__cell map__cell--join", role: "cell" }, way.head),
     h("div", { class: "map__cell map__cell--operation", role: "cell" }, argumentFacts(form, index, row)),
-    (row.isMissing || row.source !== "none") && h("div", { class: "map__more", role: "cell" }, row.isMissing && missing(form, index, row), findings(form, (item) => isAt(item.field, placeOf(place, row)))),
+    (row.isMissing || row.source !== "none") && h("div", { class: "map__more", role: "cell" }, way.more, row.isMissing && missing(form, index, row), findings(form, (item) => isAt(item.field, placeOf(place, row)))),
   );
 }
 
@@ -175,8 +176,7 @@ function leftOut(form, index, row, places) {
   });
 }
 
-function joinControls(form, index, row) {
-  if (row.source === "parameter") return translation(form, index, row, key(index, row, "join"));
+function joinWord(row) {
   const words = row.source === "constant" ? "fixed" : row.isMissing ? "nothing yet" : "the operation decides";
   return h("p", { class: "map__word" }, words);
 }

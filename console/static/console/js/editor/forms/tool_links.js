@@ -2,7 +2,7 @@
 //
 // Like tool_model.js, every change takes the tool and gives back the top-level fields that differ. A case is named by its index.
 import {
-  addParameter, freeName, isObject, kindOf, orderedNames, pathOf, propertiesOf, requiredOf, resolved, same, setKind, setKeywords, setRequired,
+  addParameter, canonical, freeName, isObject, kindOf, orderedNames, pathOf, propertiesOf, requiredOf, resolved, same, setKind, setKeywords, setRequired,
   startsWith, surfacePaths,
 } from "./tool_model.js";
 
@@ -100,15 +100,25 @@ function surfaceKind(conversion, schema) {
 }
 
 // Sets how values are translated on the way: {recode}, {conversion} or {} for as they are. The parameter's type follows a
-// conversion, unless the parameter lies in a list, does not exist or is used by another case too.
+// conversion, and its allowed values follow those of a recode where they were the same before; unless the parameter does not exist,
+// only JSON can say what it is, or another case uses it too.
 export function setTranslation(tool, index, row, { recode = [], conversion = null }) {
   const fields = setMap(tool, index, row.name, { recode, conversion });
   const place = surfacePaths(tool).find((item) => same(item.path, row.map.path));
   const isShared = casesOf(tool).some((one, other) => other !== index && (one.arguments ?? []).some((map) => same(map.path, row.map.path)));
+  const pointer = place && !isShared && kindOf(place.schema) !== null ? pointerOf(tool, row.map.path) : null;
+  if (!pointer) return fields;
+  const before = (casesOf(tool)[index].arguments.find((map) => map.argument === row.name)?.recode ?? []).map((pair) => pair.surface);
+  if (recode.length && before.length && sameValues(place.schema.enum, before)) {
+    return { ...setKeywords(tool, pointer, { enum: recode.map((pair) => pair.surface) }), ...fields };
+  }
   const wanted = recode.length ? null : surfaceKind(conversion, row.schema);
-  if (!place || isShared || !wanted || kindOf(place.schema) === wanted || kindOf(place.schema) === null) return fields;
-  const pointer = pointerOf(tool, row.map.path);
-  return pointer ? { ...setKind(tool, pointer, wanted), ...fields } : fields;
+  return wanted && kindOf(place.schema) !== wanted ? { ...setKind(tool, pointer, wanted), ...fields } : fields;
+}
+
+// Whether two lists hold the same values, in whatever order.
+export function sameValues(left, right) {
+  return Array.isArray(left) && same([...left].map(canonical).sort(), [...right].map(canonical).sort());
 }
 
 // The pointer of a parameter by its path; null where a reference lies on the way: what is shared is not changed for one place.

@@ -4,7 +4,7 @@ import { ApiError } from "../api.js";
 import { button, h } from "../dom.js";
 import { choice, findings, fold, isAt, labelled, line, tick } from "./tool_controls.js";
 import { casesOf, dotted, dropResultField, moveResultField, resultRows, saysNothing, setResult, setResultField } from "./tool_links.js";
-import { same, typeWords } from "./tool_model.js";
+import { canonical, same, typeWords } from "./tool_model.js";
 import { wayControls } from "./tool_values.js";
 
 const FORMATS = [
@@ -50,12 +50,14 @@ function fieldRow(form, index, operation, row, place) {
   const isGroup = Boolean(row.schema.properties || row.schema.items?.properties);
   const read = () => ({ recode: [], ...casesOf(form.tool)[index].result?.fields.find((field) => same(field.path, row.path)) });
   const onChange = ({ recode = [], conversion = null }, options) => set({ recode, conversion }, "Change how to show", options);
+  const way = isGroup ? { head: [], more: [] } : wayControls(form, { key, label: `How ${path} is shown`, name: path, read, schema: row.schema, onChange });
   const names = ["result__row", isHidden && "is-hidden", !row.isKnown && "is-unknown"];
   return h("li", { class: names.filter(Boolean).join(" "), style: { "--depth": String(Math.min(row.path.length - 1, 4)) }, dataset: { field: path, ...(place ? { path: place } : {}) } },
     tick(form, { key: `${key} shown`, label: h("span", { class: "result__name" }, h("code", {}, row.path.at(-1)), row.path.length > 1 && h("span", { class: "sr-only" }, ` in ${dotted(row.path.slice(0, -1))}`)), value: !isHidden, onTick: (isShown) => set({ is_hidden: !isShown }, isShown ? "Show" : "Hide") }),
     h("p", { class: "result__about small soft" }, row.isKnown ? aboutField(row.schema, operation) : h("span", { class: "badge badge--bad" }, "not in the result")),
     !isHidden && line(form, { key: `${key} name`, label: `Name of ${path} for the model`, value: row.field?.name ?? "", onText: rename, isBare: true, isMono: true, placeholder: row.path.at(-1) }),
-    !isHidden && !isGroup && h("div", { class: "result__way" }, wayControls(form, { key, label: `How ${path} is shown`, name: path, read, schema: row.schema, onChange })),
+    !isHidden && h("div", { class: "result__way" }, way.head),
+    !isHidden && way.more.length > 0 && h("div", { class: "result__more" }, way.more),
     !form.store.isReadOnly && h("div", { class: "result__tools" }, rowTools(form, index, operation, row, key)),
     place && h("div", { class: "result__findings" }, findings(form, (finding) => isAt(finding.field, place))),
   );
@@ -121,6 +123,8 @@ function example(form, one, index) {
 
   async function ask() {
     const typed = source.value.trim();
+    const { binding } = form.tool ?? {};
+    if (!binding || (form.kept.get(key)?.answer && form.kept.get(key).asked === canonical([binding, typed]))) return;
     let sample;
     try {
       sample = typed ? { result: JSON.parse(typed), origin: form.kept.get(key)?.origin ?? "" } : firstSample(form, one.operation);
@@ -132,7 +136,7 @@ function example(form, one, index) {
       const answer = await form.store.api.exampleResult({ tool: form.tool, case: index, result: sample.result });
       if (!source.isConnected || source.value.trim() !== typed) return;
       if (!typed) source.value = JSON.stringify(answer.result, null, 2);
-      const next = { text: source.value, origin: sample.origin ?? answer.origin, answer };
+      const next = { text: source.value, origin: sample.origin ?? answer.origin, answer, asked: canonical([binding, source.value.trim()]) };
       form.kept.set(key, next);
       show(next);
     } catch (error) {

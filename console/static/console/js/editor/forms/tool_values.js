@@ -1,8 +1,8 @@
 // How values change on their way between the tool and the operation: as they are, translated one by one, or converted. The same
 // controls serve arguments (which can be read back exactly) and fields of a result.
 import { button, h } from "../dom.js";
-import { choice, line, shown, valueControl } from "./tool_controls.js";
-import { casesOf, pointerOf, setTranslation } from "./tool_links.js";
+import { choice, line, valueControl } from "./tool_controls.js";
+import { casesOf, pointerOf, sameValues, setTranslation } from "./tool_links.js";
 import { isNumeric, kindOf, same, setKeywords, surfacePaths } from "./tool_model.js";
 
 const FACTOR = /^(\d{0,9}[1-9]\d{0,9}|\d{1,9}\.\d{0,8}[1-9])$/;
@@ -47,19 +47,19 @@ const STARTS = {
   epoch: () => ({ conversion: { kind: "epoch" } }),
 };
 
-// A choice of the way, and what that way needs. `read()` gives {recode, conversion} as they are now: what is typed does not draw this
+// A choice of the way, and what that way needs: {head, more}, the latter where it needs room. `read()` gives {recode, conversion} as they are now: what is typed does not draw this
 // anew. `onChange({recode, conversion}, {coalesce, source})`.
 export function wayControls(form, { key, label, name, read, schema, surface, onChange }) {
   const item = read();
   const way = wayOf(item);
-  const parts = [
+  const head = [
     choice(form, { key: `${key} way`, label, options: waysFor(schema, way), value: way, onChoose: (chosen) => onChange(STARTS[chosen](schema), {}), isBare: true }),
   ];
-  if (way === "recode") parts.push(pairs(form, { key, name, read, schema: element(schema), surface, onChange }));
-  if (way === "scale") parts.push(factor(form, { key, item, onChange }));
-  if (way === "text") parts.push(h("p", { class: "field__help" }, '3 is written "3"'));
-  if (way === "epoch") parts.push(h("p", { class: "field__help" }, "2026-01-31T20:00:00Z is 1769889600"));
-  return parts;
+  const more = way === "recode" ? [pairs(form, { key, name, read, schema: element(schema), surface, onChange })] : [];
+  if (way === "scale") head.push(factor(form, { key, item, onChange }));
+  if (way === "text") head.push(h("p", { class: "field__help" }, '3 is written "3"'));
+  if (way === "epoch") head.push(h("p", { class: "field__help" }, "2026-01-31T20:00:00Z is 1769889600"));
+  return { head, more };
 }
 
 // The way of one argument, with the offer to let the parameter allow just the translated values.
@@ -71,13 +71,13 @@ export function translation(form, index, row, key) {
   const parts = wayControls(form, { key, label: `How ${row.name} is passed`, name: row.name, read, schema: row.schema, surface: plainSchema(place?.schema), onChange });
   const pointer = pointerOf(form.tool, row.map.path);
   const wanted = surfaceValues();
-  const isTold = place && Array.isArray(place.schema.enum) && same([...place.schema.enum].map(shown).sort(), wanted.map(shown).sort());
+  const isTold = place && sameValues(place.schema.enum, wanted);
   if (wanted.length && pointer && !isTold && kindOf(place.schema) !== null && !form.store.isReadOnly) {
     const tell = () => {
       const values = surfaceValues();
       form.change(setKeywords(form.tool, pointer, { enum: values, type: typeOf(values) }), { label: `Allow the values of ${row.name}` });
     };
-    parts.push(button("Tell the model these values", tell, { small: true, title: `The parameter ${row.map.path.join(".")} then allows just these` }));
+    parts.more.push(button("Tell the model these values", tell, { small: true, title: `The parameter ${row.map.path.join(".")} then allows just these` }));
   }
   return parts;
 }
