@@ -185,7 +185,7 @@ REST_FRAMEWORK = {
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Tackroom API",
-    "DESCRIPTION": "Harnesses, sessions and turns. Errors are RFC 9457 problem documents.",
+    "DESCRIPTION": "Harnesses, their drafts, reviews and labels; sessions and turns. Errors are RFC 9457 problem documents.",
     "VERSION": "1.0.0",
     "SERVE_INCLUDE_SCHEMA": False,
     "SWAGGER_UI_DIST": "SIDECAR",
@@ -202,6 +202,7 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "ledger.api.schema.add_problem_responses",
+        "console.api_examples.add_examples",
     ],
 }
 API_TOKEN_TTL_DAYS = 365

@@ -6,6 +6,9 @@ import pytest
 from django.test import Client
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.validation import validate_schema
+from jsonschema import Draft202012Validator
+
+from console.api_examples import BODY_EXAMPLES
 
 
 @pytest.fixture(scope="module")
@@ -44,3 +47,27 @@ def test_the_swagger_page_keeps_to_the_content_security_policy():
         assert address.startswith("/"), address
         if address.startswith("/static/"):
             assert Client().get(address).status_code == 200, address
+
+
+def test_every_part_of_an_address_and_every_body_has_an_example_of_its_shape(schema):
+    validators = {
+        name: Draft202012Validator({**part, "components": schema["components"]})
+        for name, part in schema["components"]["schemas"].items()
+    }
+    for path, methods in schema["paths"].items():
+        for method, operation in methods.items():
+            for parameter in operation.get("parameters", ()):
+                assert parameter["in"] != "path" or parameter["example"], f"{method} {path}: {parameter['name']}"
+            body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
+            if "$ref" in body:
+                name = body["$ref"].rpartition("/")[2]
+                example = schema["components"]["schemas"][name]["example"]
+                assert list(validators[name].iter_errors(example)) == [], name
+                assert set(example) <= set(schema["components"]["schemas"][name]["properties"]), name
+
+
+def test_the_examples_are_of_the_demo(schema):
+    parameters = schema["paths"]["/api/v1/harnesses/{slug}/drafts/{draft_id}/"]["get"]["parameters"]
+    assert {item["name"]: item["example"] for item in parameters if item["in"] == "path"}["slug"] == "demo-shop"
+    names = set(schema["components"]["schemas"])
+    assert set(BODY_EXAMPLES) <= names, "an example of a body that is no more"
