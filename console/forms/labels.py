@@ -16,6 +16,7 @@ MAX_REASON_CHARS = 2_000
 MAX_REVISION = 2**31 - 1
 MAX_OFFSET_MINUTES = 18 * 60
 NOW, LATER = "now", "later"
+NO_REASON = "A protected label moves for a reason. Say why, for those who read the history."
 NO_TIME = "Choose when."
 TIME_FOR_NOW = "You gave a time. Plan the release for it, or clear it to move the label now."
 
@@ -72,7 +73,10 @@ class NaiveMomentField(forms.DateTimeField):
 
 
 class MoveForm(ZonedForm):
-    """Where a label goes, why, and now or later. `revision` is the label's that was on show (0: there was none)."""
+    """Where a label goes, why, and now or later. `revision` is the label's that was on show (0: there was none).
+
+    With `is_blocked` it can only be planned.
+    """
 
     moments = ("due_at",)
     version = number_field()
@@ -88,6 +92,13 @@ class MoveForm(ZonedForm):
     )
     due_at = moment_field(required=False, label="Or later, at")
     when = forms.ChoiceField(required=False, choices=[(NOW, NOW), (LATER, LATER)], widget=forms.HiddenInput)
+
+    def __init__(self, *args: Any, is_protected: bool = False, is_blocked: bool = False, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["reason"].required = is_protected
+        self.fields["reason"].error_messages["required"] = NO_REASON
+        if is_blocked:
+            self.fields["due_at"].label = "When"
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean()

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -79,10 +79,11 @@ def label_detail(request: SignedInRequest, slug: str, name: str) -> HttpResponse
 def label_move(request: SignedInRequest, slug: str, name: str) -> HttpResponse:
     """What moving a label to `?version=` (the newest if left out) replaces and needs; a POST moves it, or plans the move."""
     harness = policy.harness_for(request.user, slug)
-    form = MoveForm(request.POST) if request.method == "POST" else None
-    asked = request.POST.get("version") if form is not None else request.GET.get("version")
-    version = selectors.version_get(harness, asked or None)
-    if form is not None and form.is_valid():
+    sent = request.POST if request.method == "POST" else None
+    version = selectors.version_get(harness, (sent or request.GET).get("version") or None)
+    preview = selectors.label_preview(harness, name, version, request.user)
+    form = _move_form(preview, sent)
+    if sent is not None and form.is_valid():
         try:
             return _carry_out(request, harness, name, version, form.cleaned_data)
         except (NotFound, Denied):
@@ -92,7 +93,9 @@ def label_move(request: SignedInRequest, slug: str, name: str) -> HttpResponse:
             _look_again(form, error)
         except TackroomError as error:
             put_errors_on(form, error)
-    return _show_move(request, harness, name, version, form)
+    return _show_move(
+        request, form, preview if sent is None else selectors.label_preview(harness, name, version, request.user)
+    )
 
 
 def _carry_out(request: SignedInRequest, harness: Any, name: str, version: Any, values: dict[str, Any]) -> HttpResponse:
@@ -115,21 +118,25 @@ def _look_again(form: MoveForm | UndoForm, error: TackroomError) -> None:
         form.data["revision"] = str(error.revision)
 
 
-def _show_move(request: SignedInRequest, harness: Any, name: str, version: Any, form: MoveForm | None) -> HttpResponse:
-    preview = selectors.label_preview(harness, name, version, request.user)
-    initial = {"version": version.number, "revision": preview.label.revision if preview.label else 0}
+def _move_form(preview: selectors.LabelPreview, sent: QueryDict | None) -> MoveForm:
+    initial = {"version": preview.version.number, "revision": preview.label.revision if preview.label else 0}
+    return MoveForm(sent, initial=initial, is_protected=preview.is_protected, is_blocked=bool(preview.blockers))
+
+
+def _show_move(request: SignedInRequest, form: MoveForm, preview: selectors.LabelPreview) -> HttpResponse:
+    harness = preview.harness
     may_move = not harness.is_archived and "denied" not in {item.code for item in preview.blockers}
     context = {
         **_head(request, harness),
         **label_pages.move_context(preview),
-        "name": name,
-        "target": version,
+        "name": preview.name,
+        "target": preview.version,
         "may_move": may_move,
-        "form": form or MoveForm(initial=initial),
+        "form": form,
         "versions": label_pages.version_choices(harness),
-        "planned": selectors.scheduled_releases(harness).filter(label_name=name).first(),
+        "planned": selectors.scheduled_releases(harness).filter(label_name=preview.name).first(),
     }
-    return render(request, "console/labels/move.html", context, status=422 if form is not None else 200)
+    return render(request, "console/labels/move.html", context, status=422 if form.is_bound else 200)
 
 
 @require_http_methods(["GET", "POST"])

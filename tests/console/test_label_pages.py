@@ -77,7 +77,7 @@ def test_labels_show_version_since_when_by_whom_and_protection(sign_in, approved
     text = text_of(sign_in(analyst).get(LABELS))
     for part in ("production Protected Version 1", "by Rui Reviewer (rui): Tried on staging", "staging Not protected"):
         assert part in text
-    assert "Move production" not in text
+    assert "Move… production" not in text
 
 
 def test_a_move_shows_what_it_replaces_requires_and_what_blocks_it_with_a_way_out(sign_in, versions, reviewer):
@@ -386,7 +386,7 @@ def test_a_release_and_its_undo_in_a_browser(approved, reviewer, operator):
             page.get_by_text("“production” is now at version 2.").or_(page.get_by_text("was already"))
         ).to_be_visible()
         assert label_moves(harness, "production").count() == 2
-        page.get_by_role("link", name="Undo the last move of production").click()
+        page.get_by_role("link", name="Undo… the last move of production").click()
         page.get_by_role("button", name="Move production back to version 1").click()
         expect(page.get_by_text("“production” is at version 1 again.")).to_be_visible()
         visitor.go(f"{PRODUCTION}move/?version=2")
