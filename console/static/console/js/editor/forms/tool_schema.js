@@ -80,26 +80,31 @@ function mover(form, name, index, count) {
   const grip = button("", null, { quiet: true, small: true, icon: "grip", title: `Move ${name}: drag, or press the up and down arrows. It is number ${index + 1} of ${count}` });
   grip.dataset.key = keyOf(["properties", name], "grip");
   grip.classList.add("param__grip");
-  grip.draggable = true;
   grip.addEventListener("keydown", (event) => {
     const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
     if (!step || event.altKey) return;
     event.preventDefault();
     move(form, name, index + step);
   });
-  grip.addEventListener("dragstart", (event) => {
+  return grip;
+}
+
+// Lets a parameter be dragged by its grip (only then: text in its fields stays selectable), be dropped here, and moved with Alt and the
+// arrows from any control of the row.
+function reorder(form, element, name, index) {
+  element.addEventListener("pointerdown", (event) => {
+    element.draggable = Boolean(event.target.closest(".param__grip"));
+  });
+  element.addEventListener("dragstart", (event) => {
+    if (!element.draggable) return;
     event.dataTransfer.effectAllowed = "move";
     event.dataTransfer.setData("text/plain", name);
     form.dragged = name;
   });
-  grip.addEventListener("dragend", () => {
+  element.addEventListener("dragend", () => {
     form.dragged = null;
+    element.draggable = false;
   });
-  return grip;
-}
-
-// Lets a parameter be dropped here, and moved with Alt and the arrows from any control of the row.
-function reorder(form, element, name, index) {
   const mark = (isOver) => element.classList.toggle("is-drop", isOver);
   element.addEventListener("keydown", (event) => {
     const step = event.altKey ? { ArrowUp: -1, ArrowDown: 1 }[event.key] : 0;
