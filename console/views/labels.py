@@ -114,8 +114,7 @@ def _carry_out(request: SignedInRequest, harness: Any, name: str, version: Any, 
 def _look_again(form: MoveForm | UndoForm, error: TackroomError) -> None:
     """After somebody else's move the page shows how things are now: the next press is from that look."""
     if isinstance(error, StaleLabel):
-        form.data = form.data.copy()
-        form.data["revision"] = str(error.revision)
+        form.data = {**{name: form.data.get(name) for name in form.data}, "revision": str(error.revision)}
 
 
 def _move_form(preview: selectors.LabelPreview, sent: QueryDict | None) -> MoveForm:

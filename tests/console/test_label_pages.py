@@ -396,7 +396,7 @@ def test_a_release_and_its_undo_in_a_browser(approved, reviewer, operator):
             harness=None, starts_at=now, ends_at=now + dt.timedelta(hours=1), reason="Big sale", acting_user=None
         )
         for viewport in (DESKTOP, PHONE):
-            page.set_viewport_size(viewport)
+            page.set_viewport_size({"width": viewport["width"], "height": viewport["height"]})
             for address in (
                 LABELS,
                 f"{PRODUCTION}move/?version=2",

@@ -379,6 +379,7 @@ async def test_a_use_of_the_token_is_noted_by_the_way_through_django(ask, versio
     await ask(secret)
     await ask(secret)
     await token.arefresh_from_db()
+    assert token.last_used_at is not None
     assert (ask.django, timezone.now() - token.last_used_at < dt.timedelta(seconds=30)) == (1, True)
 
 

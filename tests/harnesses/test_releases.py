@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from celery import current_app
@@ -162,8 +163,9 @@ def test_a_due_release_moves_the_label_in_the_planners_name(plan, harness, revie
     done = run_at(plan())
     assert (done.state, done.failure, done.finished_at) == ("succeeded", "", done.due_at)
     move = label_moves(harness, "production")[0]
-    assert (move.to_version.number, move.cause, move.moved_by, move.reason) == (2, "schedule", reviewer, REASON)
-    assert audit_list(action_prefix="release.succeeded").get().after["number"] == 2
+    assert (move.cause, move.moved_by, move.reason) == ("schedule", reviewer, REASON)
+    assert in_production(harness) == 2
+    assert audit_list(action_prefix="release.succeeded").get().after == {"state": "succeeded", "number": 2}
 
 
 def test_a_release_waits_for_its_time_to_the_microsecond(plan, harness):
@@ -255,7 +257,7 @@ def test_what_changed_meanwhile_makes_a_release_fail_and_say_why(
     done = run_at(planned)
     assert (done.state, in_production(harness)) == ("failed", before)
     assert failure in done.failure
-    assert failure in audit_list(action_prefix="release.failed").get().after["failure"]
+    assert failure in str(audit_list(action_prefix="release.failed").get().after)
 
 
 def test_a_label_that_was_removed_or_made_meanwhile_fails_the_release(plan, harness, versions, operator):
@@ -292,7 +294,7 @@ def test_beat_asks_for_due_releases_by_the_name_the_worker_knows(plan, harness, 
     entry = settings.CELERY_BEAT_SCHEDULE["run-due-releases"]
     current_app.loader.import_default_modules()
     monkeypatch.setattr("django.utils.timezone.now", lambda: planned.due_at)
-    current_app.tasks[entry["task"]].apply(throw=True)
+    current_app.tasks[str(entry["task"])].apply(throw=True)
     assert (entry["schedule"], release_get(harness, planned.pk).state) == (15.0, "succeeded")
 
 
@@ -394,7 +396,7 @@ def test_a_freeze_that_makes_no_sense_is_refused_by_field(harness, admin, change
 
 def test_freezing_is_the_admins(harness, operator, reviewer, make_user):
     now = timezone.now()
-    values = {"starts_at": now, "ends_at": now + HOUR, "reason": "Sale"}
+    values: dict[str, Any] = {"starts_at": now, "ends_at": now + HOUR, "reason": "Sale"}
     for person in (operator, reviewer):
         for target in (harness, None):
             with pytest.raises(Denied):
