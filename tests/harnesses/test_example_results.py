@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -26,7 +27,14 @@ def test_every_operation_has_a_sample_result_that_its_schema_allows(world):
 
 def test_samples_of_odd_schemas_are_values_and_no_errors():
     endless = {"$defs": {"a": {"type": "object", "properties": {"a": {"$ref": "#/$defs/a"}}}}, "$ref": "#/$defs/a"}
-    odd = [{}, {"type": []}, {"type": "string", "maxLength": -1}, {"$ref": "#/nowhere"}, {"enum": []}, endless]
+    odd: list[dict[str, Any]] = [
+        {},
+        {"type": []},
+        {"type": "string", "maxLength": -1},
+        {"$ref": "#/nowhere"},
+        {"enum": []},
+        endless,
+    ]
     for schema in odd:
         sample_value(schema)
     assert sample_value({"type": "integer", "minimum": 3, "maximum": 5}) == 3
@@ -80,7 +88,7 @@ def test_without_a_result_one_is_made_and_what_cannot_be_shown_is_told(api, draf
 
 @pytest.mark.django_db
 def test_bad_input_names_the_field(api, draft):
-    wrong = [
+    wrong: list[tuple[Any, dict[str, Any], str]] = [
         ({"id": "x", "name": "x"}, {}, "input_schema"),
         ({**price_tool(), "binding": None}, {}, "tool"),
         (price_tool(), {"case": 7}, "case"),

@@ -160,6 +160,7 @@ function controls(form, { container, pointer, name, schema, isNested }) {
 
 // What values are allowed, in words, for the closed fold.
 function summaryOf(schema) {
+  if (kindOf(schema) === null) return "as the JSON says";
   const parts = [];
   if (Array.isArray(schema.enum)) parts.push(`one of: ${schema.enum.map(shown).join(", ")}`);
   if (Array.isArray(schema.items?.enum)) parts.push(`each one of: ${schema.items.enum.map(shown).join(", ")}`);
@@ -179,7 +180,8 @@ function details(form, { pointer, schema, openJson, isNested }) {
     (others.length > 0 || kind === null) &&
       h("p", { class: "field__help" }, others.length ? `Also set: ${others.join(", ")}. ` : "This type can only be written as JSON. ", button("Edit as JSON", openJson, { quiet: true, small: true })),
   ];
-  const parts = [fold(form, keyOf(pointer, "rules"), ["Allowed: ", h("span", { class: "param__summary" }, summaryOf(schema))], content)];
+  const hasRules = kind !== "object" || others.length > 0;
+  const parts = [hasRules && fold(form, keyOf(pointer, "rules"), ["Allowed: ", h("span", { class: "param__summary" }, summaryOf(schema))], content)];
   if (kind === "object" || kind === "array:object") parts.push(isNested ? deeper(schema, openJson) : fieldRows(form, pointer, schema, openJson));
   return parts;
 }
