@@ -12,7 +12,6 @@ from console.text_diff import TextDiff, text_diff
 from harnesses import selectors
 from harnesses.core.risk import assess
 from harnesses.core.templates import TemplateError
-from harnesses.models import HarnessVersion
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,7 @@ class ComponentRow:
     """One component of the comparison. `maker`: the version that made it what it is on the new side, if that is another one."""
 
     change: ComponentChange
-    maker: HarnessVersion | None
+    maker: Any
     old_url: str
     new_url: str
 
@@ -71,7 +70,7 @@ def prompt_change(old: Side, new: Side) -> PromptChange:
 
 def _rows(old: Side, new: Side) -> list[ComponentRow]:
     changes = component_changes(old.spec, new.spec, old_label=old.label, new_label=new.label)
-    makers: dict[tuple[str, str], HarnessVersion] = {}
+    makers: dict[tuple[str, str], Any] = {}
     if new.version is not None and changes:
         blamed = selectors.version_blame(new.version)
         makers = {(item.kind, item.component_id): item.version for item in blamed}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 from django.contrib.auth.models import AbstractUser
 from django.db.models import Q
@@ -14,7 +15,6 @@ from django.urls import reverse
 
 from harnesses import policy, selectors
 from harnesses.core.spec import HarnessSpec
-from harnesses.models import Harness, HarnessDraft, HarnessVersion
 from ledger.errors import NotFound
 
 NOTHING = "empty"
@@ -34,9 +34,9 @@ class Side:
     ref: str
     label: str
     spec: HarnessSpec
-    harness: Harness
-    version: HarnessVersion | None = None
-    draft: HarnessDraft | None = None
+    harness: Any
+    version: Any = None
+    draft: Any = None
 
     @property
     def url(self) -> str:
@@ -48,7 +48,7 @@ class Side:
         return ""
 
 
-def read_side(user: AbstractUser, harness: Harness, ref: str) -> Side:
+def read_side(user: AbstractUser, harness: Any, ref: str) -> Side:
     """The side that a reference names, seen from `harness`. Raises NotFound where there is none that the person may see."""
     text = ref.strip()
     slug, _, rest = text.rpartition("@")
@@ -63,7 +63,7 @@ def read_side(user: AbstractUser, harness: Harness, ref: str) -> Side:
     return _version_side(harness, text, of=harness)
 
 
-def _version_side(harness: Harness, text: str, *, of: Harness) -> Side:
+def _version_side(harness: Any, text: str, *, of: Any) -> Side:
     version, label = _named_version(harness, text)
     words = f"v{version.number}{label}"
     if harness.pk != of.pk:
@@ -73,7 +73,7 @@ def _version_side(harness: Harness, text: str, *, of: Harness) -> Side:
     return Side(text, words, selectors.version_spec(version), harness, version)
 
 
-def _named_version(harness: Harness, text: str) -> tuple[HarnessVersion, str]:
+def _named_version(harness: Any, text: str) -> tuple[Any, str]:
     """The version that a number, a label or `newest` names, and what to add to its number."""
     if match := _NUMBER.fullmatch(text):
         return selectors.version_get(harness, match[1]), ""
@@ -85,7 +85,7 @@ def _named_version(harness: Harness, text: str) -> tuple[HarnessVersion, str]:
     return selectors.version_get(harness, label.version.number), f" ({label.name})"
 
 
-def relatives(user: AbstractUser, harness: Harness) -> list[Harness]:
+def relatives(user: AbstractUser, harness: Any) -> list[Any]:
     """The harness it was forked from, and its own forks, as far as the person may see them and they hold a version."""
     is_related = Q(forked_from__harness=harness)
     if harness.forked_from_id is not None:
@@ -95,11 +95,11 @@ def relatives(user: AbstractUser, harness: Harness) -> list[Harness]:
     return [item for item in visible if item.version_count]
 
 
-def offered(user: AbstractUser, harness: Harness, chosen: list[Side]) -> Choices:
+def offered(user: AbstractUser, harness: Any, chosen: list[Side]) -> Choices:
     """What the page offers to choose from; what is chosen is always among it."""
     rows = selectors.version_list(harness).values_list("number", "message")[:MAX_VERSIONS_OFFERED]
     versions = [(str(number), f"v{number}: {message[:60]}" if message else f"v{number}") for number, message in rows]
-    drafts = selectors.draft_list(harness, state=HarnessDraft.State.OPEN)[:50]
+    drafts = selectors.draft_list(harness, state="open")[:50]
     groups: Choices = [
         ("Labels", [(item.name, f"{item.name} (v{item.version.number})") for item in selectors.label_list(harness)]),
         ("Drafts", [(f"draft:{item.pk}", f"Draft: {item.name[:60]}") for item in drafts]),

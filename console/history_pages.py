@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 from django.contrib.auth.models import AbstractUser
 
@@ -12,7 +13,6 @@ from console.presenters import Badge
 from harnesses import policy, selectors
 from harnesses.core.labels import PRODUCTION
 from harnesses.core.lifecycle import Lifecycle
-from harnesses.models import Harness, HarnessLabel, HarnessVersion, Review
 from ledger.errors import Denied
 
 _LIFECYCLES = {
@@ -20,30 +20,30 @@ _LIFECYCLES = {
     Lifecycle.LIVE: Badge("Live", "ok", "A protected label points to it now."),
     Lifecycle.RETIRED: Badge("Retired", "plain", "A protected label once pointed to it."),
 }
-Blames = dict[tuple[str, str], HarnessVersion]
+Blames = dict[tuple[str, str], Any]
 
 
 @dataclass(frozen=True)
 class VersionRow:
     """One version of the list. `production` is the number that `production` holds, if that is another one."""
 
-    version: HarnessVersion
+    version: Any
     lifecycle: Badge
-    review: Review | None
+    review: Any
     production: int | None
-    labels: list[HarnessLabel] = field(default_factory=list)
+    labels: list[Any] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class Relative:
     """The harness that this one was forked from, or a fork of it. `version` is where the two parted."""
 
-    harness: Harness
+    harness: Any
     is_origin: bool
     number: int
 
 
-def version_rows(harness: Harness, versions: Iterable[HarnessVersion]) -> list[VersionRow]:
+def version_rows(harness: Any, versions: Iterable[Any]) -> list[VersionRow]:
     """The versions with their labels, reviews and lifecycles; the number of queries does not depend on how many there are."""
     shown = list(versions)
     lifecycles = selectors.version_lifecycles(harness, shown)
@@ -62,18 +62,17 @@ def version_rows(harness: Harness, versions: Iterable[HarnessVersion]) -> list[V
     ]
 
 
-def relatives(user: AbstractUser, harness: Harness) -> list[Relative]:
+def relatives(user: AbstractUser, harness: Any) -> list[Relative]:
     """Origin and forks that the person may see, with the version at which they parted."""
     rows = []
     for item in compare_sides.relatives(user, harness):
         is_fork = item.forked_from is not None and item.forked_from.harness_id == harness.pk
-        parted = item.forked_from_id if is_fork else harness.forked_from_id
-        rows.append((item, not is_fork, parted))
-    numbers = dict(HarnessVersion.objects.filter(pk__in={key for _, _, key in rows}).values_list("pk", "number"))
-    return [Relative(item, is_origin, numbers[key]) for item, is_origin, key in rows if key is not None]
+        parted = item.forked_from if is_fork else selectors.version_by_id(harness.forked_from_id)
+        rows.append(Relative(item, not is_fork, parted.number))
+    return rows
 
 
-def blames(version: HarnessVersion) -> Blames:
+def blames(version: Any) -> Blames:
     """The version that last changed each component, by kind and id."""
     return {(item.kind, item.component_id): item.version for item in selectors.version_blame(version)}
 

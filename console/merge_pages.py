@@ -18,7 +18,6 @@ from harnesses.core.jsonvalues import JsonObject
 from harnesses.core.merge import MergeConflict, MergeResult, Side, merge_specs
 from harnesses.core.risk import assess
 from harnesses.core.spec import HarnessSpec
-from harnesses.models import Harness, HarnessDraft, HarnessVersion
 from ledger.errors import Conflict
 
 CHOICE = "choice-"
@@ -49,9 +48,9 @@ class ConflictRow:
 class MergePreview:
     """What a merge would do. `ancestor` is the version both come from (None: nothing in common); `report` judges what is taken."""
 
-    newest: HarnessVersion | None
-    version: HarnessVersion
-    ancestor: HarnessVersion | None
+    newest: Any
+    version: Any
+    ancestor: Any
     conflicts: tuple[ConflictRow, ...]
     report: RiskView
 
@@ -60,7 +59,7 @@ class MergePreview:
         return not self.conflicts and not self.report.changes
 
 
-def preview(harness: Harness, version: HarnessVersion, chosen: Mapping[str, str]) -> MergePreview:
+def preview(harness: Any, version: Any, chosen: Mapping[str, str]) -> MergePreview:
     """What merging a version of another harness into the newest one would do. `chosen`: side by the form's field."""
     newest = selectors.version_get(harness) if harness.version_count else None
     ancestor = selectors.common_ancestor(newest, version) if newest else None
@@ -72,7 +71,7 @@ def preview(harness: Harness, version: HarnessVersion, chosen: Mapping[str, str]
     return MergePreview(newest, version, ancestor, rows, harness_pages.risk_view(report))
 
 
-def _row(item: MergeConflict, mine: Harness, theirs: Harness, chosen: Mapping[str, str]) -> ConflictRow:
+def _row(item: MergeConflict, mine: Any, theirs: Any, chosen: Mapping[str, str]) -> ConflictRow:
     name = f"{CHOICE}{item.key}"
     picked = chosen.get(name, "mine")
     values: dict[Side, Any] = {"mine": item.mine, "theirs": item.theirs, "base": item.base}
@@ -96,12 +95,12 @@ def conflict_title(item: MergeConflict) -> str:
 @transaction.atomic
 def merge(
     *,
-    harness: Harness,
-    version: HarnessVersion,
+    harness: Any,
+    version: Any,
     expected_number: int | None,
     chosen: Mapping[str, str],
     acting_user: AbstractUser,
-) -> HarnessDraft:
+) -> Any:
     """Open the draft, with the chosen side in the place of each conflict.
 
     `expected_number` is the newest version that was looked at. Raises Conflict if there is a newer one: then the choices may be

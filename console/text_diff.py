@@ -17,6 +17,9 @@ CONTEXT_LINES = 3
 MAX_ROWS = 1_500
 MAX_HIDDEN_ROWS = 2_000
 MAX_MARKED_CHARS = 2_000
+MIN_FOLDED = 3
+MIN_ALIKE = 0.4
+"""Share of equal words below which two lines have nothing to do with each other: marking words in them only confuses."""
 _WORDS = re.compile(r"\w+|\s+|.")
 
 Pieces = tuple[tuple[str, str], ...]
@@ -79,7 +82,7 @@ def _rows(old: list[str], new: list[str]) -> Iterator[DiffRow]:
         head = 0 if index == 0 else CONTEXT_LINES
         tail = 0 if index == len(opcodes) - 1 else CONTEXT_LINES
         folded = len(left) - head - tail
-        if folded <= 0:
+        if folded < MIN_FOLDED:
             yield from _equal(left, right)
             continue
         end = len(left) - tail
@@ -140,7 +143,10 @@ def _marked(old: str, new: str) -> tuple[Pieces, Pieces]:
     left: list[tuple[str, str]] = []
     right: list[tuple[str, str]] = []
     words, new_words = _WORDS.findall(old), _WORDS.findall(new)
-    for tag, a, b, c, d in difflib.SequenceMatcher(None, words, new_words, autojunk=False).get_opcodes():
+    matcher = difflib.SequenceMatcher(None, words, new_words, autojunk=False)
+    if matcher.ratio() < MIN_ALIKE:
+        return (("same", old),), (("same", new),)
+    for tag, a, b, c, d in matcher.get_opcodes():
         if b > a:
             left.append(("same" if tag == "equal" else "del", "".join(words[a:b])))
         if d > c:

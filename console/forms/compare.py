@@ -8,7 +8,6 @@ from django import forms
 from django.contrib.auth.models import AbstractUser
 
 from console.compare_sides import Side, offered, read_side
-from harnesses.models import Harness
 from ledger.errors import Denied, NotFound
 
 MAX_REF_CHARS = 120
@@ -20,7 +19,7 @@ class CompareForm(forms.Form):
     old = forms.CharField(label="Before", max_length=MAX_REF_CHARS, widget=forms.Select())
     new = forms.CharField(label="After", max_length=MAX_REF_CHARS, widget=forms.Select())
 
-    def __init__(self, *args: Any, user: AbstractUser, harness: Harness, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, user: AbstractUser, harness: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.user = user
         self.harness = harness

@@ -13,7 +13,6 @@ from console.compare_sides import NOTHING, Side
 from console.forms.compare import CompareForm
 from console.views.shared import SignedInRequest, page
 from harnesses import policy, selectors
-from harnesses.models import Harness
 from ledger.errors import NotFound
 
 LAYOUTS = ("side", "unified")
@@ -52,7 +51,7 @@ def _layout(request: SignedInRequest) -> str:
     return layout
 
 
-def _chosen(request: SignedInRequest, harness: Harness) -> dict[str, str]:
+def _chosen(request: SignedInRequest, harness: Any) -> dict[str, str]:
     """Both references, completed by what is likely meant where one is left out."""
     asked = request.GET
     draft = asked.get("draft", "")
@@ -60,7 +59,7 @@ def _chosen(request: SignedInRequest, harness: Harness) -> dict[str, str]:
     return {"old": asked.get("old") or asked.get("from") or _before(harness, new), "new": new}
 
 
-def _before(harness: Harness, new: str) -> str:
+def _before(harness: Any, new: str) -> str:
     """What a side is compared with by default: the version before it, or what a draft started from."""
     newest = harness.version_count
     if new.startswith("draft:"):

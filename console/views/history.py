@@ -15,7 +15,6 @@ from console.forms.history import ForkForm, MergeForm, RevertForm
 from console.views.shared import SignedInRequest, page, paginate, put_errors_on
 from harnesses import policy, selectors, services
 from harnesses.core.membership import HarnessAction
-from harnesses.models import Harness
 from ledger.errors import Denied, NotFound, TackroomError
 
 
@@ -64,7 +63,7 @@ def version_revert(request: SignedInRequest, slug: str, number: int) -> HttpResp
     return _revert_page(request, harness, number, form)
 
 
-def _revert_page(request: SignedInRequest, harness: Harness, number: int, form: RevertForm) -> HttpResponse:
+def _revert_page(request: SignedInRequest, harness: Any, number: int, form: RevertForm) -> HttpResponse:
     comparison = selectors.version_compare(harness.slug, harness.version_count, number)
     context = {
         **harness_head.head(request.user, harness, comparison.new, tab="versions"),
@@ -126,7 +125,7 @@ def harness_merge(request: SignedInRequest, slug: str) -> HttpResponseBase:
     return render(request, "console/harnesses/merge.html", context, status=422 if form.errors else 200)
 
 
-def _source(request: SignedInRequest, harness: Harness, text: str) -> Any:
+def _source(request: SignedInRequest, harness: Any, text: str) -> Any:
     """The version of another harness that a merge takes from. Raises NotFound."""
     ref = text if "@" in text else f"{text}@{compare_sides.NEWEST}"
     version = compare_sides.read_side(request.user, harness, ref).version
@@ -135,7 +134,7 @@ def _source(request: SignedInRequest, harness: Harness, text: str) -> Any:
     return version
 
 
-def _merged(request: SignedInRequest, harness: Harness, version: Any, form: MergeForm) -> HttpResponseBase:
+def _merged(request: SignedInRequest, harness: Any, version: Any, form: MergeForm) -> HttpResponseBase:
     draft = merge_pages.merge(
         harness=harness,
         version=version,
