@@ -83,8 +83,21 @@ def editing(transactional_db: None, browser: Browser, operator: Any) -> Iterator
 
 
 def test_a_tool_is_shaped_and_connected_by_form(editing: Editing) -> None:
-    page, form = editing.page, editing.form
     editing.open("price")
+    _rename_parameters(editing)
+    _shape_parameters(editing)
+    _connect(editing)
+    _show_results(editing)
+    _write_json(editing)
+    # Every step can be taken back.
+    undo = editing.page.locator("[data-toolbar]").get_by_role("button", name=re.compile("^Undo"))
+    while undo.count():
+        undo.click()
+    original = next(tool for tool in demo_harness().document()["tools"] if tool["id"] == "price")
+    assert editing.component("tools", "price") == original
+
+
+def _rename_parameters(editing: Editing) -> None:
     # A renamed parameter carries its way to the operation along, and the focus goes where Tab aimed.
     name = editing.parameter("pieces").get_by_label("Name")
     name.fill("count")
@@ -97,6 +110,10 @@ def test_a_tool_is_shaped_and_connected_by_form(editing: Editing) -> None:
     expect(editing.parameter("count").get_by_text('There already is a parameter "item"')).to_be_visible()
     assert set(editing.component("tools", "price")["input_schema"]["properties"]) == {"item", "count"}
     editing.parameter("count").get_by_label("Name").fill("count")
+
+
+def _shape_parameters(editing: Editing) -> None:
+    page, form = editing.page, editing.form
     # Order by keyboard; allowed values line by line.
     editing.parameter("count").get_by_label("Description").press("Alt+ArrowUp")
     form.get_by_role("button", name="Add parameter").click()
@@ -108,6 +125,10 @@ def test_a_tool_is_shaped_and_connected_by_form(editing: Editing) -> None:
     tool = editing.component("tools", "price")
     assert tool["parameter_order"] == ["count", "item", "tone"]
     assert tool["input_schema"]["properties"]["tone"]["enum"] == ["warm", "plain"]
+
+
+def _connect(editing: Editing) -> None:
+    form = editing.form
     # It reaches nothing yet: said so, and dropped on purpose by one choice.
     form.get_by_label("tone reaches").select_option(label="nothing, on purpose")
     assert editing.component("tools", "price")["binding"]["ignored"] == [["tone"]]
@@ -128,6 +149,10 @@ def test_a_tool_is_shaped_and_connected_by_form(editing: Editing) -> None:
     tool = editing.component("tools", "price")
     assert tool["input_schema"]["properties"]["count"]["type"] == "string"
     assert tool["binding"]["cases"][0]["constants"] == {"variant": "T12-navy-m"}
+
+
+def _show_results(editing: Editing) -> None:
+    form = editing.form
     # What the model reads follows at once.
     shown = form.locator("[data-example]")
     expect(shown).to_contain_text("list_price_yuan: 89")
@@ -137,6 +162,10 @@ def test_a_tool_is_shaped_and_connected_by_form(editing: Editing) -> None:
     expect(shown).not_to_contain_text("to_pay_yuan")
     form.get_by_label("An example of what the operation gives").fill('{"name": "Beret", "unit_price_minor": 12345}')
     expect(shown).to_have_text("called: Beret\nlist_price_yuan: 123.45")
+
+
+def _write_json(editing: Editing) -> None:
+    page, form = editing.page, editing.form
     # The same schema as JSON, both ways; what is no JSON is told with its line and changes nothing.
     before = editing.component("tools", "price")
     form.get_by_role("button", name="JSON", exact=True).click()
@@ -154,12 +183,6 @@ def test_a_tool_is_shaped_and_connected_by_form(editing: Editing) -> None:
     expect(editing.parameter("item").get_by_text("Also set: x-note.")).to_be_attached()
     editing.parameter("item").get_by_label("Description").fill("Which item")
     assert editing.component("tools", "price")["input_schema"]["properties"]["item"]["x-note"] == 1
-    # Every step can be taken back.
-    undo = page.locator("[data-toolbar]").get_by_role("button", name=re.compile("^Undo"))
-    while undo.count():
-        undo.click()
-    original = next(tool for tool in demo_harness().document()["tools"] if tool["id"] == "price")
-    assert editing.component("tools", "price") == original
 
 
 def test_one_tool_covers_two_operations_and_values_are_translated(editing: Editing) -> None:
