@@ -150,6 +150,7 @@ class Resolved:
 # --- which version: never kept ---------------------------------------------------------------------------------------
 
 
+_DJANGOS_OWN = frozenset({"context", "cursor_factory", "pool", "prepare_threshold"})
 _pools: WeakKeyDictionary[asyncio.AbstractEventLoop, AsyncConnectionPool] = WeakKeyDictionary()
 
 
@@ -173,9 +174,9 @@ async def _pool() -> AsyncConnectionPool:
     """The connections of this event loop, opened with the first question."""
     loop = asyncio.get_running_loop()
     if (pool := _pools.get(loop)) is None:
-        parameters = connection.get_connection_params()
+        # All that an installation says of its database (TLS, time limits …), without what is Django's own.
         parameters = {
-            key: parameters[key] for key in ("dbname", "host", "port", "user", "password") if key in parameters
+            name: value for name, value in connection.get_connection_params().items() if name not in _DJANGOS_OWN
         }
         pool = _pools[loop] = AsyncConnectionPool(
             kwargs={**parameters, "autocommit": True},

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from harnesses.services import harness_create
+from harnesses.selectors import version_get
+from harnesses.services import harness_create, label_move
 from inference.engine.null_engine import NullEngine
 from inference.services import session_start, turn_take
 from ledger.models import User
@@ -29,6 +30,9 @@ def furnish(harness: Any, engine: NullEngine, operator: User) -> Furnished:
     """Two sessions side by side, each with turns that call tools, fire hooks and go wrong."""
     harness_create(slug="night-market", title="Night market", world=sample.WORLD, acting_user=operator)
     token_create(owner=operator, name="Stream platform, staging", scopes=["sessions:write"], acting_user=operator)
+    staged = {"harness": harness, "name": "staging", "acting_user": operator}
+    for number in (1, 2):
+        label_move(**staged, version=version_get(harness, number), reason="Try it before the evening stream.")
     sessions = [
         session_start(harness_slug=harness.slug, version_number=number, viewer="wren_42", seed=0, acting_user=operator)
         for number in (1, 2)
@@ -52,6 +56,11 @@ def furnish(harness: Any, engine: NullEngine, operator: User) -> Furnished:
         "empty-harness": "/harnesses/night-market/",
         "import": f"/harnesses/{harness.slug}/import/",
         "compare": f"/harnesses/{harness.slug}/compare/?old=1&new=2",
+        "labels": f"/harnesses/{harness.slug}/labels/",
+        "release": f"/harnesses/{harness.slug}/labels/production/move/?version=2",
+        "label-history": f"/harnesses/{harness.slug}/labels/staging/history/",
+        "undo": f"/harnesses/{harness.slug}/labels/staging/undo/",
+        "freezes": f"/harnesses/{harness.slug}/freezes/",
         "playground": f"/playground/?harness={harness.slug}&version=2",
         "session": f"/playground/{first.pk}/",
         "side-by-side": f"/playground/{first.pk}/?beside={second.pk}",
