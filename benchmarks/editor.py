@@ -92,7 +92,7 @@ def measure() -> list[str]:
     harness_commit(harness=harness, spec=spec, message="Benchmark", acting_user=person)
     draft = draft_open(harness=harness, acting_user=person)
     client = APIClient()
-    client.force_authenticate(person)
+    client.force_login(person)
     document = spec.document()
     address = f"/api/v1/harnesses/{harness.slug}/drafts/{draft.pk}"
     kilobytes = len(json.dumps(document)) // 1000

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from harnesses.core.findings import ComponentKind, Finding, Place
 from harnesses.core.schemas import shown
@@ -21,6 +22,7 @@ _TOOL_NAME_MEND = 'Use 1 to 64 letters, digits, "_" and "-" of ASCII. The title 
 _SKILL_NAME_MEND = 'Use 1 to 64 lower-case letters, digits and single hyphens, such as "size-advice".'
 
 
+@lru_cache(maxsize=8_192)
 def twin_key(name: str) -> str:
     """What two names share if people or models cannot tell them apart: compatibility form, case folded."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from harnesses.core.caching import cached_by_identity
 from harnesses.core.checks_names import WIRE_WORDS
 from harnesses.core.findings import Finding, Place
 from harnesses.core.jsonvalues import JsonValue
@@ -127,11 +128,16 @@ def _known_words(spec: HarnessSpec, catalogue: OperationCatalogue) -> set[str]:
     words = {spec.runtime.skill_tool_name, *WIRE_WORDS, *_schema_words(CONTEXT_SCHEMA)}
     words.update(hook.name for hook in spec.hooks)
     for tool in spec.tools:
-        words |= _schema_words(tool.input_schema) | _schema_words(tool.output_schema or {})
+        words |= _tool_words(tool)
         for case in tool.binding.cases if tool.binding else ():
             if case.operation in catalogue:
                 words |= _shown_words(case.result, _schema_words(catalogue[case.operation].output_schema))
     return words
+
+
+@cached_by_identity
+def _tool_words(tool: Tool) -> frozenset[str]:
+    return frozenset(_schema_words(tool.input_schema) | _schema_words(tool.output_schema or {}))
 
 
 def _shown_words(result: ResultMap, words: set[str]) -> set[str]:
