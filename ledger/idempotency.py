@@ -124,7 +124,7 @@ def _kept(owner: AbstractUser, key: str, request_hash: str) -> Answer:
             BAD_KEY_MEND,
             code="idempotency_key_reused",
         )
-    return Answer(record.status or 200, record.headers, json.loads(record.body))
+    return Answer(record.status or 200, record.headers, json.loads(record.body or "null"))
 
 
 def sweep(*, older_than: dt.timedelta = KEPT_FOR) -> int:

@@ -114,7 +114,7 @@ class ConflictSerializer(serializers.Serializer[Any]):
     kind = serializers.CharField()
     component_id = serializers.CharField()
     component_name = serializers.CharField()
-    field = serializers.CharField(help_text="Empty: the component as a whole; order: the order of the kind.")  # type: ignore[assignment]
+    field = serializers.CharField(help_text="Empty: the component as a whole; order: the order of the kind.")
     base = serializers.JSONField(allow_null=True)
     mine = serializers.JSONField(allow_null=True)
     theirs = serializers.JSONField(allow_null=True)
@@ -151,7 +151,7 @@ class MentionSerializer(serializers.Serializer[Any]):
     kind = serializers.CharField()
     component_id = serializers.CharField()
     component_name = serializers.CharField()
-    field = serializers.CharField()  # type: ignore[assignment]
+    field = serializers.CharField()
     line = serializers.IntegerField()
     excerpt = serializers.CharField()
 

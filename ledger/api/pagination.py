@@ -5,7 +5,7 @@ A page's cost does not grow with how far it is from the start, and nothing is co
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -39,7 +39,7 @@ class CursorPages(CursorPagination):
     max_page_size = 200
 
     def paginate_queryset(
-        self, queryset: QuerySet[Any], request: Request, view: APIView | None = None
+        self, queryset: QuerySet[Any] | Sequence[Any], request: Request, view: APIView | None = None
     ) -> list[Any] | None:
         if "offset" in request.query_params:
             # Passed over in silence, it would let a program read the first page for ever.
@@ -49,13 +49,13 @@ class CursorPages(CursorPagination):
         except (ValueError, ValidationError, DataError) as error:
             raise Invalid.field("cursor", BAD_CURSOR, BAD_CURSOR_MEND, code="bad_cursor") from error
 
-    def get_ordering(self, request: Request, queryset: QuerySet[Any], view: APIView | None) -> list[str]:
+    def get_ordering(self, request: Request, queryset: QuerySet[Any], view: APIView | None) -> tuple[str, ...]:
         given = queryset.query.order_by or (queryset.model._meta.ordering if queryset.query.default_ordering else ())
         ordering = [name for name in given if isinstance(name, str)]
         if not {"pk", "-pk", "id", "-id"} & set(ordering):
             # In the direction of the first, or else the database could not walk one index backwards.
             ordering.append("-pk" if ordering and ordering[0].startswith("-") else "pk")
-        return ordering
+        return tuple(ordering)
 
     def decode_cursor(self, request: Request) -> Cursor | None:
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -250,12 +251,13 @@ def test_a_conflict_tells_all_three_and_how_to_choose(post, draft, ml_engineer):
 
 @pytest.mark.parametrize("action", POSTED)
 def test_what_is_no_harness_is_told_by_field(post, action):
-    extra = {
+    extra: dict[str, Any] = {
         "apply": {"edits": []},
         "merge": {"base_revision": 1},
         "mentions": {"kind": "tool", "component_id": "price"},
         "search": {"find": "x"},
-    }.get(action, {})
+    }
+    extra = extra.get(action, {})
     problem(post(action, {"document": {"schema_version": 1, "promt": []}, **extra}), 422, "bad_spec", "document.promt")
     problem(post(action, {"document": [], **extra}), 400, field="document")
     problem(post(action, extra), 400, field="document")
@@ -408,7 +410,7 @@ def test_the_editor_saves_with_the_session_and_its_csrf_token(draft, operator):
     client = Client(enforce_csrf_checks=True)
     client.login(username=operator.username, password=PASSWORD)
     body = json.dumps({"document": sample_document(rules="Be kind.")})
-    send = {"content_type": "application/json", "headers": {"If-Match": '"r1"'}}
+    send: dict[str, Any] = {"content_type": "application/json", "headers": {"If-Match": '"r1"'}}
     assert client.put(f"{BASE}/{draft.pk}", body, **send).status_code == 403
     client.get("/harnesses/")
     send["headers"]["X-CSRFToken"] = client.cookies["csrftoken"].value
