@@ -178,7 +178,7 @@ def test_two_people_at_one_draft_lose_nothing(
         olga.page.get_by_label("Text", exact=True).fill("You are the host's assistant. Olga wrote this.")
         expect(status(olga.page)).to_have_text(SAVED)
         li.page.get_by_label("Text", exact=True).fill("You are the host's voice. Olga wrote this.")
-        expect(status(li.page)).to_contain_text("Olga Operator (olga) changed this draft meanwhile")
+        expect(status(li.page)).to_contain_text("Olga Operator changed this draft meanwhile")
         assert "assistant" in stored(draft).prompt[0].body
         li.page.get_by_role("button", name="Look at both").click()
         dialog = li.page.get_by_role("dialog")

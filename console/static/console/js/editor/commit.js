@@ -36,7 +36,7 @@ export async function openCommit(store, sync) {
     title: "Commit a version",
     isWide: true,
     body: [
-      errors.length && blockers(store, errors),
+      errors.length > 0 && blockers(store, errors),
       h("div", { class: "field" }, h("label", { for: message.id }, "What changes, and why"), message),
       h("section", { class: "commit__changes dialog__scroll", "aria-label": "Changes", tabindex: "0" }, summary(store, checked), changeList(checked.changes)),
       checked.changes.length > 0 && need(store, checked),

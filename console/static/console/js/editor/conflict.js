@@ -3,7 +3,7 @@
 // Nothing is lost: their text is in the saved draft, and choosing it over yours is a step that undo takes back.
 import { button, dialog, h, toast } from "./dom.js";
 import { KIND_WORDS } from "./outline.js";
-import { clock } from "./recovery.js";
+import { clock, personName } from "./recovery.js";
 import { marked } from "./text_marks.js";
 
 function shownValue(value, isMissing) {
@@ -108,14 +108,15 @@ export async function openConflict(store, sync) {
   if (!answer) return true;
   const when = answer.at ? ` at ${clock(answer.at)}` : "";
   return choose({
-    title: `${answer.by || "Somebody"} changed this draft meanwhile`,
+    title: `${personName(answer.by)} changed this draft meanwhile`,
     lead: `Saved${when}. What only one of you changed is joined already. Where both changed the same, choose:`,
-    other: answer.by ? `${answer.by}’s` : "Theirs",
+    other: `${personName(answer.by)}’s`,
+    from: personName(answer.by),
     answer,
     goOn: async (edits) => {
       // First the joined text with ours where both changed, then what was decided as a step of its own, which undo takes back.
       const decided = edits.length ? (await store.api.apply(answer.document, edits)).document : answer.document;
-      sync.takeJoined(answer, answer.document);
+      sync.takeJoined(answer, { isTold: false });
       store.replaceDocument(decided, "Decide a conflict", { source: "merge" });
       sync.save();
     },
@@ -128,12 +129,13 @@ export function openVersionConflict(store, answer) {
     title: `Version ${answer.base_number} is taken in`,
     lead: "Where the draft and the version both changed the same, the draft’s own text stands. Choose otherwise where you like:",
     other: `Version ${answer.base_number}`,
+    from: `version ${answer.base_number}`,
     answer,
     goOn: (edits) => edits.length && store.apply(edits, "Decide a conflict"),
   });
 }
 
-async function choose({ title, lead, other, answer, goOn }) {
+async function choose({ title, lead, other, from, answer, goOn }) {
   const choices = answer.conflicts.map((conflict) => new Choice(conflict, other));
   const count = h("span", { class: "soft small", role: "status" });
   let go;
@@ -145,11 +147,11 @@ async function choose({ title, lead, other, answer, goOn }) {
   const list = h("div", { class: "conflicts" }, choices.map((choice) => choice.node));
   list.addEventListener("decided", recount);
   const all = (side) => () => choices.forEach((choice) => choice.pick(side));
-  const both = h("div", { class: "row" }, button("Keep all of yours", all("mine"), { small: true }), button(`Keep all of ${other.toLowerCase() === "theirs" ? "theirs" : other}`, all("theirs"), { small: true }), h("span", { class: "push" }, count));
+  const both = h("div", { class: "row" }, button("Keep all of yours", all("mine"), { small: true }), button(`Keep all of ${other}`, all("theirs"), { small: true }), h("span", { class: "push" }, count));
   const done = await dialog({
     title,
     isWide: true,
-    body: [h("p", {}, lead), takenList(answer), both, list],
+    body: [h("p", {}, lead), takenList(answer.taken, from), both, list],
     actions: [
       { label: "Later", value: false },
       { label: "Go on with this", value: true, primary: true, disabled: true, ref: (made) => (go = made), onClick: async () => void (await goOn(choices.flatMap((choice) => choice.edits))) },
@@ -159,7 +161,7 @@ async function choose({ title, lead, other, answer, goOn }) {
   return Boolean(done);
 }
 
-function takenList({ taken = [], by }) {
+function takenList(taken, from) {
   if (!taken.length) return null;
-  return h("details", { class: "fold" }, h("summary", {}, `Joined already: ${taken.length} ${taken.length === 1 ? "change" : "changes"} of ${by || "others"}`), h("ul", {}, taken.map((text) => h("li", {}, text))));
+  return h("details", { class: "fold" }, h("summary", {}, `Joined already: ${taken.length} ${taken.length === 1 ? "change" : "changes"} of ${from}`), h("ul", {}, taken.map((text) => h("li", {}, text))));
 }

@@ -8,7 +8,7 @@ import { FormPane } from "./form_pane.js";
 import { KIND_WORDS, mountOutline, shift } from "./outline.js";
 import { Presence } from "./presence.js";
 import { PreviewPanel } from "./preview_panel.js";
-import { Backup, offerRecovery } from "./recovery.js";
+import { Backup, offerRecovery, personName } from "./recovery.js";
 import { Store } from "./store.js";
 import { Sync } from "./sync.js";
 import { Toolbar, openKeys, openSearch } from "./toolbar.js";
@@ -176,7 +176,7 @@ function budgetLine() {
 // --- what is told ----------------------------------------------------------------------------------------------------
 
 function tellJoined({ by, taken = [], isOnlyTheirs }) {
-  const who = by || "Somebody";
+  const who = personName(by);
   const what = taken.length ? ` ${taken.slice(0, 3).join("; ")}${taken.length > 3 ? "; …" : ""}` : "";
   toast(isOnlyTheirs ? `${who} saved this draft; you see it as it is now.` : `${who} changed this draft too; both are joined.${what}`);
 }

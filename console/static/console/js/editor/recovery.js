@@ -11,6 +11,9 @@ const WRITE_MS = 250;
 
 export const clock = (moment) => new Date(moment).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
 
+// "Li Wei" of "Li Wei (li)", as the server names who did something.
+export const personName = (text) => (text || "").replace(/ \([^()]*\)$/, "") || "Somebody";
+
 export class Backup {
   constructor({ slug, draftId, username }) {
     this.prefix = `${PREFIX}:${slug}:${draftId}:`;

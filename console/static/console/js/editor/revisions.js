@@ -14,7 +14,7 @@ export async function openRevisions(store, sync) {
   const restore = async (revision) => {
     if (!(await sync.save())) throw new Error("Your last changes are not saved yet. Try again when they are.");
     await store.api.restore(revision);
-    await sync.refresh();
+    await sync.refresh({ isTold: false });
     box.close();
     toast(`Save ${revision} is taken up again. The saves after it are kept too.`);
   };

@@ -109,7 +109,10 @@ export class Sync extends EventTarget {
   async #failed(error, isJoining = false) {
     this.backup.flush();
     if (error instanceof Offline) return this.#waitAndRetry("offline", RETRY_MS[Math.min(this.failures, RETRY_MS.length - 1)]);
-    if (!(error instanceof ApiError)) throw error;
+    if (!(error instanceof ApiError)) {
+      this.store.setStatus("error", { message: error.message });
+      throw error;
+    }
     if (error.isSignedOut) return this.#waitAndRetry("signed_out", SIGNED_OUT_MS);
     if (error.code === "stale_draft" && !isJoining) return this.join().catch((problem) => this.#failed(problem, true));
     if (error.status >= 500) return this.#waitAndRetry("error", RETRY_MS[Math.min(this.failures, RETRY_MS.length - 1)], error);
@@ -153,31 +156,33 @@ export class Sync extends EventTarget {
         this.store.setStatus("conflict", { by: answer.by, at: answer.at, count: answer.conflicts.length });
         return;
       }
-      this.takeJoined(answer, answer.document);
+      this.takeJoined(answer);
       return;
     }
     this.store.setStatus("dirty"); // typing goes on; the next pause joins
   }
 
-  // The document in which everything is decided: it goes on from the other person's save.
-  takeJoined(answer, document) {
+  // The joined document, with ours where both changed: it goes on from the other person's save. `isTold`: whether to say so.
+  takeJoined(answer, { isTold = true } = {}) {
     this.conflict = null;
     this.revision = answer.revision;
-    this.store.merge(document);
+    this.store.merge(answer.document);
     this.store.setStatus("dirty");
-    this.dispatchEvent(new CustomEvent("joined", { detail: answer }));
+    if (isTold) this.dispatchEvent(new CustomEvent("joined", { detail: answer }));
     this.#saveSoon();
   }
 
   // Takes the newest version into a draft that is saved: the server joins both, saves that and gives back what both changed.
   async takeNewest() {
     const answer = await this.api.rebase(this.revision);
-    this.#takeSaved({ ...answer, findings: null });
+    if (this.isDirty) await this.join(); // something was typed meanwhile
+    else this.#takeSaved(answer);
+    this.#knowBase(answer);
     return answer;
   }
 
   // Looks for a newer save. A clean editor takes it on; one with unsaved work is left alone: its next save joins both.
-  async refresh() {
+  async refresh({ isTold = true } = {}) {
     if (this.saving || this.saved === null || this.store.status === "conflict") return;
     const wasDirty = this.isDirty;
     const draft = await this.api.read();
@@ -188,7 +193,7 @@ export class Sync extends EventTarget {
     if (draft.revision === this.revision || wasDirty || this.isDirty || this.saving) return;
     const isSame = sameJson(draft.document, this.store.document);
     this.#takeSaved(draft);
-    if (!isSame) this.dispatchEvent(new CustomEvent("joined", { detail: { by: draft.updated_by, taken: [], isOnlyTheirs: true } }));
+    if (!isSame && isTold) this.dispatchEvent(new CustomEvent("joined", { detail: { by: draft.updated_by, taken: [], isOnlyTheirs: true } }));
   }
 
   #takeSaved(draft) {

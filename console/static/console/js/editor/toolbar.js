@@ -3,7 +3,7 @@ import { openCommit } from "./commit.js";
 import { openConflict } from "./conflict.js";
 import { button, dialog, h, toast } from "./dom.js";
 import { icon } from "./icons.js";
-import { clock } from "./recovery.js";
+import { clock, personName } from "./recovery.js";
 import { openRevisions } from "./revisions.js";
 
 // A label that only its icon shows where there is little room.
@@ -120,7 +120,7 @@ export class Toolbar {
       case "signed_out":
         return ["Not saved: you are signed out; your text is safe here", "warn", h("a", { class: "button button--small", href: meta.urls.login, target: "_blank", rel: "noopener" }, "Log in")];
       case "conflict":
-        return [`${detail.by || "Somebody"} changed this draft meanwhile`, "warn", button("Look at both", () => openConflict(this.store, this.sync), { small: true, primary: true })];
+        return [`${personName(detail.by)} changed this draft meanwhile`, "warn", button("Look at both", () => openConflict(this.store, this.sync), { small: true, primary: true })];
       case "error":
         return [`Not saved: ${detail.message || "the server could not do it"}`, "bad", again()];
       default:

@@ -1,5 +1,5 @@
 // Adding a skill: from a template, from a SKILL.md file (or a zip of skill folders), or empty.
-import { dialog, h, toast, uniqueId } from "../dom.js";
+import { dialog, h, toast, undoToast, uniqueId } from "../dom.js";
 import { addTogether, freeId, freeName } from "./fresh.js";
 
 const EMPTY = { id: "skill", name: "new-skill", description: "", body: "", allowed_tools: [], risk: "low", metadata: {} };
@@ -77,6 +77,6 @@ function addSkills(store, skills, after) {
   });
   const label = additions.length === 1 ? `Add ${names[0]}` : `Add ${additions.length} skills`;
   const [first] = addTogether(store, additions, { skill: after }, label);
-  toast(additions.length === 1 ? `The skill "${names[0]}" is added.` : `${additions.length} skills are added.`, { action: { label: "Undo", onClick: () => store.undo() } });
+  undoToast(store, additions.length === 1 ? `The skill "${names[0]}" is added.` : `${additions.length} skills are added.`);
   return first;
 }

@@ -1,5 +1,5 @@
 // Adding tools from the catalogue of operations: parameters and binding come filled in. What no tool covers yet stands out.
-import { dialog, h, toast } from "../dom.js";
+import { dialog, h, undoToast } from "../dom.js";
 import { addTogether, freeId, freeName } from "./fresh.js";
 
 const EMPTY = {
@@ -102,6 +102,6 @@ async function add(store, operations, chosen, after) {
   });
   const label = additions.length === 1 ? `Add ${names[0]}` : `Add ${additions.length} tools`;
   const [first] = addTogether(store, additions, { tool: after }, label);
-  toast(additions.length === 1 ? `The tool "${names[0]}" is added.` : `${additions.length} tools are added.`, { action: { label: "Undo", onClick: () => store.undo() } });
+  undoToast(store, additions.length === 1 ? `The tool "${names[0]}" is added.` : `${additions.length} tools are added.`);
   return first;
 }

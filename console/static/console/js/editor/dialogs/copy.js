@@ -1,7 +1,7 @@
 // Copying components from another harness: pick harness, version and components; what they need comes along, names that are taken get
 // others, and a tool whose operation this world does not have is told.
 import { request } from "../api.js";
-import { button, dialog, h, toast, uniqueId } from "../dom.js";
+import { button, dialog, h, undoToast, uniqueId } from "../dom.js";
 import { needsOf, prepared } from "./copy_plan.js";
 import { isTaken } from "./fresh.js";
 
@@ -177,7 +177,7 @@ class Copy {
     const ids = additions.add(label);
     const [first] = additions.list;
     this.store.select(first.kind, ids[0]);
-    toast(`${items.length === 1 ? "One component is" : `${items.length} components are`} copied from ${this.harness.value} v${this.version.value}.`, { action: { label: "Undo", onClick: () => this.store.undo() } });
+    undoToast(this.store, `${items.length === 1 ? "One component is" : `${items.length} components are`} copied from ${this.harness.value} v${this.version.value}.`);
     return ids;
   }
 }

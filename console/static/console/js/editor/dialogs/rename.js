@@ -1,6 +1,6 @@
 // Renaming a component that others mention: what refers to it by its id follows by itself, what writes its name by hand is listed, and
 // a person says which of it shall follow.
-import { dialog, h, toast, button } from "../dom.js";
+import { button, dialog, h, toast, undoToast } from "../dom.js";
 import { editedBy, fieldWords, keyOf, takeLines } from "./lines.js";
 
 const NAME_FIELDS = { prompt: "title" };
@@ -78,7 +78,7 @@ async function perform(store, { kind, id, newName, label, rename, mentions, chos
     return { ...taken, [key]: taken[key].map((component) => (component.id === id ? { ...component, [field]: newName } : component)) };
   };
   await editedBy(store, [{ op: "rename", kind, id, name: newName, follow: true }], make, label);
-  toast(`Renamed, and ${counted(wanted.length, "line", "lines")} changed.`, { action: { label: "Undo", onClick: () => store.undo() } });
+  undoToast(store, `Renamed, and ${counted(wanted.length, "line", "lines")} changed.`);
 }
 
 function item(mention, old, newName, chosen, boxes, refresh) {

@@ -1,5 +1,5 @@
 // Search and replace over all texts of the harness: live matches by component, a preview of every replacement, one or all of them.
-import { button, dialog, h, toast } from "../dom.js";
+import { button, dialog, h, toast, undoToast } from "../dom.js";
 import { editedBy, fieldWords, takeLines } from "./lines.js";
 
 const KINDS = [
@@ -181,7 +181,7 @@ class Search {
     const total = this.matches.reduce((sum, match) => sum + match.count, 0);
     if (!total) return false;
     await editedBy(this.store, [this.edit()], (_, after) => after, `Replace "${last.find}"`);
-    toast(`${total} ${total === 1 ? "match" : "matches"} replaced.`, { action: { label: "Undo", onClick: () => this.store.undo() } });
+    undoToast(this.store, `${total} ${total === 1 ? "match" : "matches"} replaced.`);
     return true;
   }
 
