@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 from django.contrib import messages
@@ -170,13 +171,13 @@ def review_renew(request: SignedInRequest, review_id: int) -> HttpResponse:
 
 
 def _refused(request: SignedInRequest, review: Any, name: str, form: Form, error: TackroomError) -> HttpResponse:
-    """The page as it is now, with the form as it was sent; the version it names is the one that is on show now."""
+    """The page as it is now, with the form as it was sent; the version that a decision names is the one that is on show now."""
     put_errors_on(form, error)
     now = selectors.review_get(request.user, review.pk)
-    form.data = form.data.copy()
     if name == "decision_form":
-        form.data["number"] = str(now.version.number)
-    return show_review(request, now, status=error.status, **{name: form})
+        form.data = {**form.data.dict(), "number": str(now.version.number)}  # type: ignore[attr-defined]  # of a request
+    forms: dict[str, Any] = {name: form}
+    return show_review(request, now, status=error.status, **forms)
 
 
 @require_http_methods(["GET", "POST"])
@@ -184,41 +185,60 @@ def _refused(request: SignedInRequest, review: Any, name: str, form: Form, error
 def review_request(request: SignedInRequest, slug: str) -> HttpResponse:
     """Ask for a review of `?version=`, the newest if left out."""
     harness = policy.harness_for(request.user, slug, HarnessAction.EDIT)
-    sent = request.POST if request.method == "POST" else None
-    version = _asked_version(harness, (sent or {}).get("number") or request.GET.get("version"))
+    version = _asked_version(request, harness)
     active = selectors.active_review(version)
-    if active is not None:
-        messages.info(request, f"Version {version.number} has a review already: this one.")
+    if active is not None and (request.method == "GET" or _is_same_request(request, active)):
+        messages.info(request, f"The review of version {version.number} is this one.")
         return redirect("console:review_detail", active.pk)
     suggested = selectors.suggested_reviewers(version, requested_by=request.user)
-    form = RequestForm(sent, initial={"number": version.number}, people=review_pages.people_choices(suggested))
-    if sent is not None and form.is_valid():
-        values = {key: form.cleaned_data[key] for key in ("message", "reviewers")}
-        try:
-            review = services.review_request(version=version, acting_user=request.user, **values)
-        except TackroomError as error:
-            put_errors_on(form, error)
-        else:
-            messages.success(request, f"The review of version {version.number} is requested.")
-            return redirect("console:review_detail", review.pk)
+    form = RequestForm(
+        request.POST if request.method == "POST" else None,
+        initial={"number": version.number},
+        people=review_pages.people_choices(suggested),
+    )
+    if form.is_bound and form.is_valid() and (review := _request(request, harness, form)) is not None:
+        messages.success(request, f"The review of version {review.version.number} is requested.")
+        return redirect("console:review_detail", review.pk)
     base = selectors.review_base(version)
+    mine = selectors.review_list(request.user, harness=harness, author=request.user, states=OPEN_STATES)
     context = {
         **head(request.user, harness, version, tab="reviews"),
         "form": form,
         "base_version": base,
         "versions": selectors.version_list(harness)[:VERSIONS_OFFERED],
-        "earlier": selectors.review_list(
-            request.user, harness=harness, author=request.user, states=OPEN_STATES
-        ).first(),
+        "earlier": mine.first(),
         **review_pages.changes(version, base),
     }
     return render(request, "console/reviews/request.html", context, status=422 if form.errors else 200)
 
 
-def _asked_version(harness: Any, number: str | None) -> Any:
-    """The version of that number. What cannot be a number at all is told as what is not there."""
+def _asked_version(request: SignedInRequest, harness: Any) -> Any:
+    """The version to show: the one that was posted, if it is there, or else that of the address. Raises NotFound."""
+    posted = request.POST.get("number", "")
+    if posted:
+        with contextlib.suppress(NotFound):
+            return selectors.version_get(harness, posted)
+    return selectors.version_get(harness, request.GET.get("version") or None)
+
+
+def _is_same_request(request: SignedInRequest, active: Any) -> bool:
+    """Whether this is the second click on the button that requested the review."""
+    message = request.POST.get("message", "").replace("\r\n", "\n").strip()
+    return bool(active.requested_by_id == request.user.pk and active.message == message)
+
+
+def _request(request: SignedInRequest, harness: Any, form: RequestForm) -> Any:
+    """The review that was requested; None where it was refused, and the form says why."""
     try:
-        return selectors.version_get(harness, number or None)
+        version = selectors.version_get(harness, form.cleaned_data["number"])
+        return services.review_request(
+            version=version,
+            message=form.cleaned_data["message"],
+            reviewers=form.cleaned_data["reviewers"],
+            acting_user=request.user,
+        )
     except NotFound as error:
-        hint = f" Choose one at /harnesses/{harness.slug}/versions/." if harness.version_count else ""
-        raise NotFound(f"{error.detail}{hint}") from error
+        form.add_error("number", error.detail)
+    except TackroomError as error:
+        put_errors_on(form, error)
+    return None

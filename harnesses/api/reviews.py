@@ -261,12 +261,14 @@ def _detail(request: Request, review: Review) -> dict[str, Any]:
 
 def _listed(request: Request, view: APIView, harness: Harness | None) -> Response:
     user, query = calling_user(request), request.query_params
-    chosen = {
-        "asked": user if _is_me(query.get("asked", ""), "asked") else None,
-        "author": user if _is_me(query.get("author", ""), "author") else None,
-        "waiting_for": user if _is_me(query.get("waiting", ""), "waiting") else None,
-    }
-    rows = review_list(user, states=_states(query.get("state", "")), harness=harness, **chosen)
+    rows = review_list(
+        user,
+        states=_states(query.get("state", "")),
+        harness=harness,
+        asked=user if _is_me(query.get("asked", ""), "asked") else None,
+        author=user if _is_me(query.get("author", ""), "author") else None,
+        waiting_for=user if _is_me(query.get("waiting", ""), "waiting") else None,
+    )
     return paged(request, view, rows.prefetch_related("reviewers"), lambda row: ReviewSerializer(row).data)
 
 

@@ -167,14 +167,15 @@ def _waits_for(user: AbstractUser) -> Q:
         | Q(draft__committed_version=OuterRef("version")),
         draft__harness=OuterRef("harness"),
     )
-    return (
-        Q(state=ReviewState.IN_REVIEW, harness__archived_at__isnull=True)
-        & Q(harness__in=policy.harnesses_allowing(user, HarnessAction.REVIEW, Harness.objects.all()))
-        & (Q(requested_by__isnull=True) | ~Q(requested_by=user.pk))
-        & (Exists(_asked(user)) | ~Exists(asked_anybody))
-        & ~Exists(decided)
-        & ~Exists(versions.filter(author=user.pk))
-        & ~Exists(drafts.filter(author=user.pk))
+    return Q(
+        Q(requested_by__isnull=True) | ~Q(requested_by=user.pk),
+        Q(Exists(_asked(user))) | ~Q(Exists(asked_anybody)),
+        ~Q(Exists(decided)),
+        ~Q(Exists(versions.filter(author=user.pk))),
+        ~Q(Exists(drafts.filter(author=user.pk))),
+        state=ReviewState.IN_REVIEW,
+        harness__archived_at__isnull=True,
+        harness__in=policy.harnesses_allowing(user, HarnessAction.REVIEW, Harness.objects.all()),
     )
 
 

@@ -73,7 +73,7 @@ def review_request(
         requested_by_id=acting_user.pk if acting_user else None,
         requested_by_name=actor_name(acting_user),
     )
-    review.reviewers.set(asked)
+    review.reviewers.set([user.pk for user in asked])
     _audit(
         review,
         "review.requested",

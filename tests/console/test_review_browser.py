@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -14,7 +15,7 @@ from tests.console import sample
 from tests.console.browser import DESKTOP, PHONE, Visitor, launched_browser, live_server, open_visitor
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-PLACE = {"component_kind": "prompt", "component_id": "role", "field": "body", "line": 1}
+PLACE: dict[str, Any] = {"component_kind": "prompt", "component_id": "role", "field": "body", "line": 1}
 
 
 @pytest.fixture(scope="module")

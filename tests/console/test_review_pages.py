@@ -149,7 +149,7 @@ def test_every_link_of_the_review_pages_leads_somewhere(
     pages = [address(review), "/reviews/?tab=all", f"/harnesses/{sample.SLUG}/reviews/"]
     pages += [f"/harnesses/{sample.SLUG}/reviews/new/?version=3", address(review, "threads/new/")]
     client = sign_in(operator)
-    found = {}
+    found: dict[str, int] = {}
     for page in pages:
         for link in links_of(page_of(client.get(page))):
             target = page.partition("?")[0] + link if link.startswith("?") else link
@@ -181,7 +181,7 @@ def test_a_review_is_requested_with_the_people_suggested(operator, reviewer, sig
     assert "One person must approve" in html
     assert "Rui Reviewer (rui)" in html
     made = client.post(path, {"number": "2", "message": "Look", "reviewers": ["rui"], "extra": "x"})
-    review = review_get(operator, re.search(r"\d+", made["Location"])[0])
+    review = review_get(operator, made["Location"].strip("/").rpartition("/")[2])
     assert (review.message, list(review.reviewers.all())) == ("Look", [reviewer])
     again = client.get(path)
     assert again["Location"] == address(review)
@@ -220,6 +220,10 @@ def test_readers_and_reviewers_do_not_request(analyst, reviewer, sign_in: SignIn
         ({"message": "m" * 100_000}, "the limit is 2,000"),
         ({"message": "a\0b"}, "Null characters"),
         ({"message": "a\x07b"}, "control character"),
+        ({"number": ""}, "This field is required"),
+        ({"number": "two"}, "Enter a whole number"),
+        ({"number": "99"}, "no version 99"),
+        ({"number": "9" * 40}, "less than or equal to"),
     ],
 )
 def test_a_request_that_cannot_be_made_keeps_what_was_typed(
@@ -232,6 +236,18 @@ def test_a_request_that_cannot_be_made_keeps_what_was_typed(
         assert "Mind the greeting" in html
     elif len(changes["message"]) > 1000:
         assert changes["message"] in html
+
+
+def test_a_request_that_somebody_else_made_meanwhile_is_told_and_a_double_click_is_not(
+    operator, ml_engineer, reviewer, sign_in: SignIn, harness
+):
+    path = f"/harnesses/{sample.SLUG}/reviews/new/?version=2"
+    body = {"number": "2", "message": "Look\r\nhere"}
+    first, second = (sign_in(operator).post(path, body) for _ in range(2))
+    assert first["Location"] == second["Location"]
+    html = page_of(sign_in(ml_engineer).post(path, {"number": "2", "message": "I ask too"}), 422)
+    assert "has a review already" in html
+    assert "I ask too" in html
 
 
 def test_a_request_for_an_archived_harness_is_told_and_kept(operator, sign_in: SignIn, harness):
@@ -449,9 +465,7 @@ def test_readers_are_refused_and_an_archived_harness_takes_no_comment(
     assert "The harness is archived" in page_of(sign_in(reviewer).get(address(review)))
 
 
-def test_a_thread_follows_its_line_and_is_kept_when_the_line_is_gone(
-    harness, operator, reviewer, sign_in, review
-):
+def test_a_thread_follows_its_line_and_is_kept_when_the_line_is_gone(harness, operator, reviewer, sign_in, review):
     thread_open(review=review, acting_user=reviewer, **on_line("About the old words"))
     client = sign_in(reviewer)
     commit(harness, "Answer like a friend.", operator)

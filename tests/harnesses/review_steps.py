@@ -29,10 +29,16 @@ def fresh(review: Review) -> Review:
     return review_get(None, review.pk)
 
 
-def decide(review: Review, by: AbstractUser, verdict: str = "approve", **changes: Any) -> Review:
+def decide(review: Review, by: AbstractUser | None, verdict: str = "approve", **changes: Any) -> Review:
     """Decide on the version under review now."""
     now = fresh(review)
-    values = {"verdict": verdict, "reason": "Because", "number": now.version.number, "acting_user": by, **changes}
+    values: dict[str, Any] = {
+        "verdict": verdict,
+        "reason": "Because",
+        "number": now.version.number,
+        "acting_user": by,
+        **changes,
+    }
     return review_decide(review=now, **values)
 
 
