@@ -121,6 +121,8 @@ function completer(ace, complete) {
       const text = session.getValue();
       const found = complete ? complete(text, session.doc.positionToIndex(position)) : [];
       callback(null, found.map((item, index) => ({ caption: item.value, value: item.value, meta: item.meta, score: 1000 - index, docText: item.note || undefined, item, completer: this })));
+      // The list is read out through the editor itself; its own text area must not be a stop of the Tab key.
+      requestAnimationFrame(() => editor.completer?.popup?.textInput?.getElement().setAttribute("tabindex", "-1"));
     },
     // Writes the suggestion out: quotes, a colon after a key, and how its value begins.
     insertMatch(editor, { item }) {

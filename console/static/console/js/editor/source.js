@@ -95,7 +95,7 @@ class SourceView {
     clearTimeout(this.timers.keep);
     this.timers.keep = setTimeout(() => this.keepNow(), KEEP_MS);
     this.wrong = [];
-    this.read();
+    if (this.read()) this.say("Checking …");
     this.takeSoon();
   }
 
@@ -189,7 +189,7 @@ class SourceView {
     this.why = "";
     this.base = written(this.current());
     discard(this.store, this.place);
-    this.notice.hidden = true;
+    this.tell("");
     this.say("");
     this.showProblems();
   }
@@ -249,7 +249,7 @@ class SourceView {
     this.keepNow();
     const mine = button("Use my text", () => {
       this.base = written(this.current());
-      this.notice.hidden = true;
+      this.tell("");
       this.take();
     }, { small: true });
     this.tell("This part changed elsewhere (undo, another tab or another person) while your text was not in the draft.", mine, this.theirs("Show the changed one, drop mine"));
@@ -285,8 +285,8 @@ class SourceView {
   }
 
   tell(text, ...buttons) {
-    this.notice.replaceChildren(h("p", {}, text), h("div", { class: "row" }, buttons));
-    this.notice.hidden = false;
+    this.notice.replaceChildren(...(text ? [h("p", {}, text), h("div", { class: "row" }, buttons)] : []));
+    this.notice.hidden = !text;
   }
 
   // --- what is wrong -------------------------------------------------------------------------------------------------

@@ -75,7 +75,10 @@ export function group({ label, help, store, kind, id, path, isExact, isOptional,
 // A label over a control of our own making, with the findings of a place.
 export function labelled({ label, help, control, isHidden, ...place }) {
   const target = control.matches("input, select, textarea") ? control : control.querySelector("input, select, textarea");
-  if (target) target.id ||= uniqueId("field");
+  if (target) {
+    target.id ||= uniqueId("field");
+    target.removeAttribute("aria-label"); // this label names it
+  }
   const slot = place.path !== undefined ? findingSlot(place) : null;
   const helpId = help ? uniqueId("help") : null;
   const described = [helpId, slot?.id].filter(Boolean).join(" ");
