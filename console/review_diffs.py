@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from console.text_diff import DiffRow, Pieces, TextDiff, text_diff
 from harnesses.core.component_texts import component_texts, line_of
@@ -20,14 +20,16 @@ KIND_TITLES = {
     "example": "Example",
     "runtime": "Runtime settings",
 }
-T = TypeVar("T")
+MAX_FOLDED = 200
+"""Equal lines that can be unfolded in one place, and commented on."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """One line of a unified difference. `mark` is `+`, `-`, or empty; `skipped` counts equal lines left out here.
+    """One line of a difference in one column. `mark` is `+`, `-`, or empty.
 
-    `threads` are the threads about it; only lines of the new text (`new_number`) have any.
+    `skipped` counts equal lines folded here, and `hidden` holds them unless they are more than MAX_FOLDED. `threads` are those
+    about the line; only lines of the new text (`new_number`) have any.
     """
 
     mark: str = ""
@@ -35,7 +37,13 @@ class Line:
     new_number: int | None = None
     pieces: Pieces = ()
     skipped: int = 0
+    hidden: tuple[Line, ...] = ()
     threads: tuple[Any, ...] = ()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a fold is shown open: somebody speaks about a line in it."""
+        return any(line.threads for line in self.hidden)
 
 
 @dataclass(frozen=True)
@@ -151,21 +159,22 @@ def _field_diff(name: str, diff: TextDiff | None, text: str, placed: _Placed) ->
     if diff is None:  # Nothing changed here; only the lines that were spoken about are shown.
         numbers = sorted(number for field_name, number in placed.at_line if field_name == name)
         lines = [Line("", n, n, (("same", line_of(text, n) or ""),)) for n in numbers]
-    shown = {line.new_number for line in lines if line.new_number}
-    hidden = [
+    lines = [_with_threads(line, name, placed) for line in lines]
+    shown = {line.new_number for outer in lines for line in (outer, *outer.hidden)}
+    unseen = [
         item
         for (field_name, number), items in placed.at_line.items()
         if field_name == name and number not in shown
         for item in items
     ]
-    with_threads = tuple(
-        Line(line.mark, line.old_number, line.new_number, line.pieces, line.skipped, tuple(found))
-        if line.new_number and (found := placed.at_line.get((name, line.new_number)))
-        else line
-        for line in lines
-    )
     is_cut = diff.is_cut if diff else False
-    return FieldDiff(name, field_title(name), with_threads, is_cut, (*placed.at_field.get(name, ()), *hidden))
+    return FieldDiff(name, field_title(name), tuple(lines), is_cut, (*placed.at_field.get(name, ()), *unseen))
+
+
+def _with_threads(line: Line, name: str, placed: _Placed) -> Line:
+    hidden = tuple(_with_threads(inner, name, placed) for inner in line.hidden)
+    found = placed.at_line.get((name, line.new_number), ()) if line.new_number else ()
+    return replace(line, hidden=hidden, threads=tuple(found))
 
 
 def _placed(threads: Iterable[Any], texts: dict[str, str]) -> _Placed:
@@ -197,28 +206,17 @@ def current_line(thread: Any, texts: dict[str, str]) -> int | None:
 
 
 def unified(diff: TextDiff | None) -> list[Line]:
-    """A difference side by side as one column: of each run of changed lines first what went, then what came."""
-    return list(_unified(diff.rows)) if diff is not None else []
+    """A difference in one column, of each run of changed lines first what went, then what came."""
+    return [_line(row) for row in diff.unified] if diff is not None else []
 
 
-def _unified(rows: Sequence[DiffRow]) -> Iterator[Line]:
-    gone: list[Line] = []
-    came: list[Line] = []
-    for row in rows:
-        is_change = bool(row.old_class or row.new_class)
-        if not is_change:
-            yield from (*gone, *came)
-            gone, came = [], []
-            if row.skipped:
-                yield Line(skipped=row.skipped)
-            else:
-                yield Line("", row.old_number, row.new_number, row.new_pieces)
-            continue
-        if row.old_number:
-            gone.append(Line("-", row.old_number, None, row.old_pieces))
-        if row.new_number:
-            came.append(Line("+", None, row.new_number, row.new_pieces))
-    yield from (*gone, *came)
+def _line(row: DiffRow) -> Line:
+    if row.skipped:
+        hidden = row.hidden if row.skipped <= MAX_FOLDED else ()
+        return Line(skipped=row.skipped, hidden=tuple(_line(item) for item in hidden))
+    if not row.new_number:
+        return Line("-", row.old_number, None, row.old_pieces)
+    return Line("" if row.old_number else "+", row.old_number, row.new_number, row.new_pieces)
 
 
 def field_title(name: str) -> str:

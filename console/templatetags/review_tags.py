@@ -8,12 +8,14 @@ from typing import Any
 from django import template
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
+from django.utils.http import urlencode
 from django.utils.safestring import SafeString
 
 from console import review_pages
 from console.forms import reviews
 from console.forms.reviews import CommentForm
 from console.presenters import Badge
+from console.review_diffs import Place
 
 register = template.Library()
 
@@ -40,6 +42,14 @@ def component_badge(state: str) -> Badge:
 def reply_form(thread: Any, sent: Mapping[int, CommentForm]) -> CommentForm:
     """The form for saying something in a thread: the one that was sent and came back, or a fresh one."""
     return sent.get(thread.pk) or reviews.reply_form(thread.pk)
+
+
+@register.simple_tag
+def compose_address(review: Any, place: Place, field: str = "", line: int | None = None) -> str:
+    """Where a comment on a component, or on a line of a field of it, is written."""
+    given = {"component_kind": place.kind, "component_id": place.component_id, "field": field, "line": line}
+    chosen = urlencode({name: value for name, value in given.items() if value})
+    return f"{reverse('console:thread_compose', args=[review.pk])}?{chosen}"
 
 
 @register.simple_tag

@@ -488,6 +488,18 @@ def test_a_difference_in_one_column_shows_what_went_before_what_came():
     ]
 
 
+def test_a_comment_on_a_line_that_did_not_change_opens_its_fold(harness, operator, reviewer, sign_in: SignIn):
+    lines = [f"Rule {number}." for number in range(40)]
+    commit(harness, "\n".join(lines), operator)
+    version = commit(harness, "\n".join([*lines, "And smile."]), operator)
+    review = review_request(version=version, acting_user=operator)
+    client = sign_in(reviewer)
+    assert '<details class="lines__fold">' in page_of(client.get(address(review)))
+    client.post(address(review, "threads/"), on_line("Is this one still true?", 7))
+    html = page_of(client.get(address(review)))
+    assert html.index('<details class="lines__fold" open>') < html.index("Is this one still true?")
+
+
 class Said:
     field, line, quote = "body", 2, "beta"
 
