@@ -15,6 +15,7 @@ from decimal import Decimal
 from itertools import product
 from math import prod
 
+from harnesses.core.caching import cached_by_identity
 from harnesses.core.conversions import ValueMappingError, value_inward
 from harnesses.core.jsonvalues import JsonObject, JsonValue, canonical_json
 from harnesses.core.operations import OperationCatalogue, OperationSpec
@@ -70,8 +71,25 @@ def tool_doors(tool: Tool | None, catalogue: OperationCatalogue, *, with_closed:
     needs, is a closed door and left out unless asked for; a case with an unknown operation is none at all."""
     if tool is None or tool.binding is None:
         return ()
-    doors = [_door(tool, case, catalogue[case.operation]) for case in tool.binding.cases if case.operation in catalogue]
-    return tuple(door for door in doors if with_closed or all(door.atoms.values()))
+    kept = _kept_doors(tool)
+    found = kept.found
+    if found is None or found[0] is not catalogue:
+        cases = (case for case in tool.binding.cases if case.operation in catalogue)
+        kept.found = found = (catalogue, tuple(_door(tool, case, catalogue[case.operation]) for case in cases))
+    doors = found[1]
+    return doors if with_closed else tuple(door for door in doors if all(door.atoms.values()))
+
+
+@dataclass
+class _KeptDoors:
+    """The doors worked out of a tool last, with the catalogue they are of: a comparison asks for them change by change."""
+
+    found: tuple[OperationCatalogue, tuple[Door, ...]] | None = None
+
+
+@cached_by_identity
+def _kept_doors(tool: Tool) -> _KeptDoors:
+    return _KeptDoors()
 
 
 def doors_to(operation: str, tools: Iterable[Tool], catalogue: OperationCatalogue) -> tuple[Door, ...]:

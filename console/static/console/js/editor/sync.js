@@ -7,7 +7,9 @@ import { sameJson } from "./paths.js";
 
 const SAVE_MS = 700;
 const MAX_WAIT_MS = 4000;
-const CHECK_MS = 90;
+const FIRST_CHECK_MS = 10; // after a pause: what the first key brings is told at once
+const CHECK_MS = 120; // between the keys of quick typing
+const PAUSE_MS = 400;
 const RETRY_MS = [2000, 4000, 8000, 15000, 30000];
 const SIGNED_OUT_MS = 8000;
 
@@ -214,8 +216,11 @@ export class Sync extends EventTarget {
   // --- checking ------------------------------------------------------------------------------------------------------
 
   #checkSoon() {
+    const now = performance.now();
+    const isFirst = now - (this.editedAt ?? -PAUSE_MS) >= PAUSE_MS;
+    this.editedAt = now;
     clearTimeout(this.checkTimer);
-    this.checkTimer = setTimeout(() => this.check(), CHECK_MS);
+    this.checkTimer = setTimeout(() => this.check(), isFirst ? FIRST_CHECK_MS : CHECK_MS);
   }
 
   // Asks for the findings of what is there now; one question at a time, and the newest text is always asked about.
