@@ -300,6 +300,8 @@ def _newer(review: Review) -> HarnessVersion | None:
     newest = versions.order_by("-number").defer("document").first()
     if newest is None or Review.objects.filter(version=newest, state__in=ACTIVE_STATES).exists():
         return None
+    if is_released(review.version):
+        return None
     return newest
 
 
@@ -320,11 +322,16 @@ def version_reviews(harness: Harness, versions: Iterable[HarnessVersion]) -> dic
 def version_lifecycles(harness: Harness, versions: Iterable[HarnessVersion]) -> dict[int, Lifecycle]:
     """What each version is, by its key: live, retired or a candidate. Takes two queries."""
     ids = [version.pk for version in versions]
-    held = set(
-        HarnessLabel.objects.filter(harness_id=harness.pk, is_protected=True, version__in=ids).values_list(
-            "version_id", flat=True
-        )
+    labels = HarnessLabel.objects.filter(harness_id=harness.pk, is_protected=True, version__in=ids)
+    held = set(labels.values_list(F("version_id"), flat=True))
+    # What a label held when it came under protection was never moved to under protection, only away from.
+    moves = LabelMove.objects.filter(
+        Q(to_version__in=ids) | Q(from_version__in=ids), harness_id=harness.pk, is_protected=True
     )
-    moves = LabelMove.objects.filter(harness_id=harness.pk, is_protected=True, to_version__in=ids)
-    was_held = set(moves.values_list(F("to_version_id"), flat=True))
+    was_held = {key for pair in moves.values_list("to_version_id", "from_version_id") for key in pair}
     return {key: version_lifecycle(is_held=key in held, was_held=key in was_held) for key in ids}
+
+
+def is_released(version: HarnessVersion) -> bool:
+    """Whether a protected label points to the version, or once did: then its review has done its work."""
+    return version_lifecycles(version.harness, [version])[version.pk] is not Lifecycle.CANDIDATE

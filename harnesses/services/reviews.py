@@ -20,7 +20,7 @@ from harnesses.core.membership import HarnessAction
 from harnesses.models import Harness, HarnessVersion, Review, ReviewDecision
 from harnesses.models.reviews import ACTIVE_STATES
 from harnesses.selectors.reviewers import change_authors, review_base, reviewers_of
-from harnesses.selectors.reviews import OWN_CHANGE, approvals_needed, review_approvals, review_authors
+from harnesses.selectors.reviews import OWN_CHANGE, approvals_needed, is_released, review_approvals, review_authors
 from ledger.core.strict_json import JsonObject
 from ledger.core.text import clean_text
 from ledger.errors import Conflict, Denied, FieldError, Invalid
@@ -163,7 +163,7 @@ def review_renew(
     """Move a review on to a newer version: it is in review again, and decisions on the earlier one no longer count.
 
     `message`, where given, takes the place of the earlier one. Asking for the version that is under review already changes nothing.
-    Raises Denied, Conflict (`archived`, `review_closed`, `review_active`), Invalid (fields `number`, `message`).
+    Raises Denied, Conflict (`archived`, `review_closed`, `review_active`, `released`), Invalid (fields `number`, `message`).
     """
     message = checked_text("message", message, max_chars=MAX_MESSAGE_CHARS)
     locked = _lock(review, acting_user)
@@ -179,6 +179,9 @@ def review_renew(
         text = f"The review is about version {review.version.number}: it moves on to newer versions only."
         raise Invalid.field("number", text, "Request a review of that version of its own.", code="not_newer")
     _next_state(review, ReviewStep.RENEW)
+    if is_released(review.version):
+        text = f"Version {review.version.number} was released: its review is done. Request one of version {version.number}."
+        raise Conflict(text, code="released")
     _refuse_second_review(version)
     return _renew(review, version, message, locked.actor)
 
@@ -186,14 +189,16 @@ def review_renew(
 def review_follow_commit(*, version: HarnessVersion, acting_user: AbstractUser | None) -> Review | None:
     """Move the committer's own active review, if they have one, on to the version they just committed.
 
-    Call it in the transaction of the commit, with the harness locked. With several, the one of the newest version moves.
+    Call it in the transaction of the commit, with the harness locked. With several, the one of the newest version moves. The
+    review of a version that was released stays with it: it has done its work.
     """
     if acting_user is None:
         return None
     mine = Review.objects.select_for_update(of=("self",)).filter(
         harness_id=version.harness_id, requested_by_id=acting_user.pk, state__in=ACTIVE_STATES
     )
-    review = mine.select_related("harness", "version").order_by("-version__number").first()
+    candidates = mine.select_related("harness", "version__harness").order_by("-version__number")
+    review = next((item for item in candidates if not is_released(item.version)), None)
     if review is None or review.version.number >= version.number:
         return None
     return _renew(review, version, "", acting_user)

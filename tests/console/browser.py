@@ -22,7 +22,7 @@ import uvicorn
 from asgiref.sync import sync_to_async
 from axe_playwright_python.sync_playwright import Axe
 from django.db import connections
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 
 from console.browser import find_browser
 
@@ -43,6 +43,9 @@ NO_BROWSER = (
 DESKTOP = {"width": 1440, "height": 900}
 PHONE = {"width": 390, "height": 844}
 TIMEOUT_MS = 20_000
+expect.set_options(
+    timeout=TIMEOUT_MS
+)  # What does not come at all fails the test just the same; what is slow is no failure.
 _OVERFLOWING = """() => {
   const width = document.documentElement.clientWidth;
   if (document.documentElement.scrollWidth <= width) return [];

@@ -381,6 +381,16 @@ def test_of_two_reviews_of_one_person_the_newer_follows_the_commit(review, harne
     assert (fresh(review).version.number, fresh(newer).version.number) == (2, 4)
 
 
+def test_the_review_of_a_released_version_stays_with_it(review, harness, operator, reviewer):
+    decide(review, reviewer)
+    release(harness, review.version)
+    third = commit(harness, sample_spec(rules="Shorter."), operator)
+    assert (fresh(review).version.number, fresh(review).state) == (2, "approved")
+    assert review_options(fresh(review), operator).newer is None
+    refused("released", lambda: review_renew(review=review, version=third, acting_user=operator))
+    assert review_request(version=third, acting_user=operator).pk != review.pk
+
+
 # --- at once ---------------------------------------------------------------------------------------------------------
 
 
@@ -570,12 +580,12 @@ def test_versions_know_their_review_and_their_life_in_few_queries(
 ):
     decide(review, reviewer, "reject")
     again = review_request(version=newest, acting_user=operator)
+    third = commit(harness, sample_spec(rules="x"), operator)
     release(harness, newest)
     first = harness.versions.get(number=1)
     LabelMove.objects.create(
         harness=harness, label_name="production", to_version=first, is_protected=True, moved_by_name="olga"
     )
-    third = commit(harness, sample_spec(rules="x"), operator)
     versions = [first, newest, third]
     with django_assert_num_queries(1):
         reviews = version_reviews(harness, versions)
