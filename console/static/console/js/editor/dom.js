@@ -283,7 +283,7 @@ export function dialog({ title, body, actions = [{ label: "Close", value: null }
 
 // A short message at the corner. `action`: { label, onClick }. Errors stay until dismissed.
 export function toast(text, { tone = "info", action, timeout = tone === "error" ? 0 : 8000 } = {}) {
-  const made = h("li", { class: `toast toast--${tone}`, dataset: { toast: "" } }, h("p", {}, text));
+  const made = h("div", { class: `toast toast--${tone}`, dataset: { toast: "" } }, h("p", {}, text));
   const close = () => made.remove();
   if (action) {
     made.append(
