@@ -15,6 +15,14 @@ MAX_VALUE_CHARS = 2_000
 _NOTHING = "nothing"
 _BY_ID = {"review": "review_detail"}
 """Objects whose page is found by their key."""
+_IN_HARNESS = {
+    "harness_member": "member_list",
+    "draft": "draft_list",
+    "label": "harness_labels",
+    "release": "harness_labels",
+    "freeze": "harness_labels",
+}
+"""Objects that stand on a page of their harness."""
 _LISTS = {"deployment": "deployment_list", "checkpoint": "deployment_list"}
 """Objects that stand on a list alone."""
 
@@ -85,8 +93,8 @@ def _url(entry: Any, slug: str) -> str:
     try:
         if kind == "harness":
             return reverse("console:harness_detail", args=[entry.object_label])
-        if kind == "harness_member" and slug:
-            return reverse("console:member_list", args=[slug])
+        if kind in _IN_HARNESS and slug:
+            return reverse(f"console:{_IN_HARNESS[kind]}", args=[slug])
         if kind == "team" and entry.action != "team.deleted":
             return reverse("console:team_detail", args=[entry.object_label])
         if kind in _BY_ID:

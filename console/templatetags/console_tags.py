@@ -10,7 +10,7 @@ from django.contrib.auth.models import AbstractUser
 from django.forms import BoundField, CheckboxInput, CheckboxSelectMultiple, RadioSelect
 from django.http import HttpRequest
 from django.template.context import Context
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
@@ -102,7 +102,7 @@ def navigation(context: Context) -> dict[str, Any]:
     entries = [
         {"label": label, "url": reverse(name), "is_here": key == area}
         for label, name, key, needed in NAVIGATION
-        if user is not None and user.is_authenticated and _is_offered(user, needed) and _is_built(name)
+        if user is not None and user.is_authenticated and _is_offered(user, needed)
     ]
     return {
         "entries": entries,
@@ -111,14 +111,6 @@ def navigation(context: Context) -> dict[str, Any]:
         "theme": theme_of(context.get("request")),
         "csrf_token": context.get("csrf_token"),
     }
-
-
-def _is_built(name: str) -> bool:
-    try:
-        reverse(name)
-    except NoReverseMatch:
-        return False
-    return True
 
 
 def _is_offered(user: AbstractUser, needed: Permission | HarnessAction | None) -> bool:

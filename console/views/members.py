@@ -26,7 +26,7 @@ MAX_CANDIDATES = 500
 def member_list(request: SignedInRequest, slug: str) -> HttpResponse:
     """Who works on a harness and in which role; a POST adds somebody."""
     harness = policy.harness_for(request.user, slug)
-    form = MemberForm(request.POST or None, initial={"kind": "user", "role": "operator"})
+    form = MemberForm(request.POST if request.method == "POST" else None, initial={"kind": "user", "role": "operator"})
     if request.method == "POST":
         policy.require(request.user, HarnessAction.MANAGE, harness)
         if form.is_valid():

@@ -33,7 +33,7 @@ def team_list(request: SignedInRequest) -> HttpResponse:
 @page(Permission.MANAGE_TEAMS)
 def team_create(request: SignedInRequest) -> HttpResponse:
     """Make a team; its people come next."""
-    form = TeamForm(request.POST or None)
+    form = TeamForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         try:
             team = services.team_create(acting_user=request.user, **form.cleaned_data)
