@@ -27,7 +27,6 @@ from harnesses.core.membership import HarnessAction
 from ledger.errors import NotFound, TackroomError
 
 TABS = (("waiting", "Waiting for me"), ("mine", "Mine"), ("open", "Open"), ("all", "All"))
-OPEN_STATES = ("in_review", "approved")
 VERSIONS_OFFERED = 50
 DECIDED = {
     "in_review": "Your approval counts. {missing} more to go.",
@@ -47,7 +46,8 @@ def review_list(request: SignedInRequest) -> HttpResponse:
     states = (values["state"],) if tab in ("all", "mine") and values.get("state") else ()
     rows = selectors.review_list(
         request.user,
-        states=OPEN_STATES if tab == "open" else states,
+        states=states,
+        is_pending=tab == "open",
         author=request.user if tab == "mine" else None,
         waiting_for=request.user if tab == "waiting" else None,
         search=values.get("search", ""),
@@ -200,7 +200,7 @@ def review_request(request: SignedInRequest, slug: str) -> HttpResponse:
         messages.success(request, f"The review of version {review.version.number} is requested.")
         return redirect("console:review_detail", review.pk)
     base = selectors.review_base(version)
-    mine = selectors.review_list(request.user, harness=harness, author=request.user, states=OPEN_STATES)
+    mine = selectors.review_list(request.user, harness=harness, author=request.user, is_pending=True)
     context = {
         **head(request.user, harness, version, tab="reviews"),
         "form": form,

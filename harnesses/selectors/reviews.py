@@ -84,12 +84,14 @@ def review_list(
     asked: AbstractUser | None = None,
     author: AbstractUser | None = None,
     waiting_for: AbstractUser | None = None,
+    is_pending: bool = False,
     search: str = "",
 ) -> QuerySet[Review]:
     """The reviews that `user` may see, newest first, with their counts (`_annotated`).
 
     `asked` is who was asked by name, `author` who requested. `waiting_for` is who can and should decide next: they may review the
-    harness, wrote no part of the change, have not decided on this version, and were asked, or nobody was.
+    harness, wrote no part of the change, have not decided on this version, and were asked, or nobody was. `is_pending` leaves
+    those whose work is not done: in review, or approved and not released yet.
     """
     reviews = _annotated(Review.objects.filter(harness__in=policy.visible_harnesses(user, Harness.objects.all())))
     if states:
@@ -102,6 +104,8 @@ def review_list(
         reviews = reviews.filter(requested_by_id=author.pk)
     if waiting_for is not None:
         reviews = reviews.filter(_waits_for(waiting_for))
+    if is_pending:
+        reviews = reviews.filter(_pending())
     if search:
         reviews = reviews.filter(
             Q(harness__slug__icontains=search)
@@ -147,6 +151,15 @@ def _annotated(reviews: QuerySet[Review]) -> QuerySet[Review]:
 def _count(rows: QuerySet[ReviewDecision] | QuerySet[ReviewThread] | QuerySet[ReviewComment], by: str) -> Coalesce:
     counted = rows.order_by().values(by).annotate(counted=Count("pk")).values("counted")
     return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
+
+
+def _pending() -> Q:
+    """In review, or approved for a version that no protected label holds or held."""
+    held = HarnessLabel.objects.filter(version=OuterRef("version"), is_protected=True)
+    moved = LabelMove.objects.filter(
+        Q(to_version=OuterRef("version")) | Q(from_version=OuterRef("version")), is_protected=True
+    )
+    return Q(~Q(Exists(held)), ~Q(Exists(moved)), state__in=ACTIVE_STATES)
 
 
 def _asked(user: AbstractUser) -> QuerySet[Review]:

@@ -15,6 +15,7 @@ from harnesses.services import (
     harness_archive,
     harness_commit,
     harness_create,
+    label_move,
     review_decide,
     review_request,
     thread_open,
@@ -185,6 +186,27 @@ def test_a_review_is_requested_with_the_people_suggested(operator, reviewer, sig
     assert (review.message, list(review.reviewers.all())) == ("Look", [reviewer])
     again = client.get(path)
     assert again["Location"] == address(review)
+
+
+def test_a_review_whose_version_was_released_is_no_longer_open(
+    harness, operator, ml_engineer, reviewer, sign_in: SignIn, review
+):
+    review_decide(review=review, verdict="approve", number=2, acting_user=reviewer)
+    client = sign_in(operator)
+    assert page_of(client.get("/reviews/?tab=open")).count("row-title") == 1
+    label_move(
+        harness=harness,
+        name="production",
+        version=harness.versions.get(number=2),
+        reason="Go",
+        confirm="production",
+        acting_user=reviewer,
+    )
+    assert "No review is open" in page_of(client.get("/reviews/?tab=open"))
+    commit(harness, "Answer like a friend.", ml_engineer)
+    assert "is still open" not in page_of(client.get(f"/harnesses/{sample.SLUG}/reviews/new/"))
+    html = page_of(client.get(address(review)))
+    assert "Go on with version 3" not in html
 
 
 def test_who_has_an_open_review_is_told_it_can_move_on(operator, ml_engineer, sign_in: SignIn, harness, review):
