@@ -112,6 +112,6 @@ function side({ asJson, redraw, operation, ...place }, name, title, schema) {
   }, { quiet: true, small: true, title: `${title}: ${isJson ? "as a form" : "as JSON"}` });
   const content = isJson
     ? jsonField({ ...place, path, label: `${title}, as JSON`, isHidden: true, rows: 4, mustBe: "object" })
-    : [schemaForm({ ...place, path, schema, nothing: name === "arguments" ? "It takes no arguments." : "It gives nothing back." }), findingSlot({ ...place, path, isExact: true })];
+    : [findingSlot({ ...place, path, isExact: true }), schemaForm({ ...place, path, schema, nothing: name === "arguments" ? "It takes no arguments." : "It gives nothing back." })];
   return h("div", { class: "call__side", role: "group", "aria-label": `${title}, call ${place.index + 1}` }, h("div", { class: "call__title" }, h("h3", {}, title), schema && turn), content);
 }

@@ -81,7 +81,7 @@ function known(form, side, needsAll) {
 }
 
 function rewriteInput(form, action) {
-  return setRows(form, action, known(form, "input_schema", true), { title: "Arguments to set", add: "Set another argument …", nothing: "The tools have no argument in common. Choose tools above." });
+  return setRows(form, action, known(form, "input_schema", true), { title: "Arguments to set", add: "Set an argument …", nothing: "The tools have no argument in common. Choose tools above." });
 }
 
 function replaceOutput(form, action) {
@@ -99,7 +99,7 @@ function replaceOutput(form, action) {
     onChange: (next) => form.store.set("hook", form.id, [[["action", "drop"], next]], { source: form, label: "Change what is left out", coalesce: "drop" }),
   });
   return [
-    setRows(form, action, names, { title: "Fields to set", add: "Set another field …", nothing: "No operation is behind the tools. Choose tools above." }),
+    setRows(form, action, names, { title: "Fields to set", add: "Set a field …", nothing: "No operation is behind the tools. Choose tools above." }),
     labelled({ ...form.place, path: "action.drop", label: "Fields to leave out", help: "The model does not see them.", control: drop }),
   ];
 }

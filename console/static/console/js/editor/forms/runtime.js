@@ -19,7 +19,7 @@ const PARTS = [
   ["How the model replies", [
     ["temperature", "Temperature", "0 gives the likeliest reply every time; higher gives more varied ones.", {}],
     ["max_reply_tokens", "Longest reply", "The reply is cut off here.", { unit: "tokens" }],
-    ["max_revisions", "Revisions", "How often a hook may send a reply back to be written again. After that the fallback reply is sent.", { unit: "at most" }],
+    ["max_revisions", "Most revisions", "How often a hook may send a reply back to be written again. After that the fallback reply is sent.", {}],
   ]],
   ["When it does not work out", [
     ["deadline_ms", "Time for a turn", "Past it the viewer gets the fallback reply.", { unit: "ms" }],

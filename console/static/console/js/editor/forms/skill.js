@@ -28,7 +28,7 @@ export function mount(container, { store, id }) {
       ),
       field({ ...place, path: "description", label: "Description", help: "What it is for and when to use it. Where Skills load on demand, the model decides by this line alone.", control: textArea({ ...place, path: "description", rows: 2 }) }),
       h("div", { class: "writing" }, templateText({ ...place, language, path: "body", label: "Text (Markdown)", rows: 14, isShort: true, isMono: true, placeholder: "Steps, in the order in which the model should take them." }), shown.node),
-      group({ ...place, path: "allowed_tools", label: "Tools it uses", isOptional: true, help: "Only what is ticked counts as needed by this Skill. None ticked: it names no tools." }, checkList({ ...place, path: "allowed_tools", choices: toolChoices(store), empty: "The harness has no tools yet." })),
+      group({ ...place, path: "allowed_tools", label: "Tools it uses", isOptional: true, help: "What the Skill needs. The list travels with it, and a tool that is missing is told. It forbids the model nothing." }, checkList({ ...place, path: "allowed_tools", choices: toolChoices(store), empty: "The harness has no tools yet." })),
       group({ ...place, path: "metadata", isExact: true, label: "Notes for people", isOptional: true, help: "Names and values that travel with the Skill, such as author or licence. The model does not see them." }, metadataRows(place)),
     );
   });

@@ -101,9 +101,9 @@ export function templateText({ store, language, kind, id, path, label, help, row
   const area = textArea({ store, kind, id, path, rows, placeholder, isMono });
   const made = field({ label, help, control: area, path, kind, id, store });
   if (store.isReadOnly) return made;
-  const words = h("details", { class: "words", open: !isShort, id: uniqueId("words") }, h("summary", {}, "What the text can show"));
+  const words = h("details", { class: "words", open: !isShort && window.matchMedia("(min-width: 52rem)").matches, id: uniqueId("words") }, h("summary", {}, "What the text can show"));
   const fill = () => words.children.length > 1 || words.append(h("div", { class: "words__body" }, wordList(store, language, area)));
   words.addEventListener("toggle", () => words.open && fill());
-  if (!isShort) fill();
+  if (words.open) fill();
   return h("div", { class: isShort ? "with-words with-words--short" : "with-words" }, made, words);
 }
