@@ -7,25 +7,27 @@ canonical JSON of their schema, since the same few schemas judge every call.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
-from typing import cast
+from typing import Any, cast
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError, UnknownType, ValidationError
+from jsonschema.validators import extend
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 
 from harnesses.core.jsonvalues import JsonObject, JsonValue, canonical_json
+from harnesses.core.patterns import is_found, matching_limit, pattern_problem
 
 _MAX_SHOWN = 80
 _MAX_CHOICES = 30
 _MAX_REF_HOPS = 20
 _LITERAL_KEYWORDS = frozenset({"const", "enum", "default", "examples", "example"})
 _MAPS_OF_SCHEMAS = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
+_UNLIMITED = "unevaluatedProperties and patternProperties do not go together here: use additionalProperties"
 _TYPE_WORDS = {
     "string": "a text",
     "integer": "a whole number",
@@ -67,9 +69,65 @@ def choices(values: Iterable[JsonValue]) -> str:
     return ", ".join([*quoted[:_MAX_CHOICES], "…"] if len(quoted) > _MAX_CHOICES else quoted)
 
 
+# --- the keywords with patterns: as `jsonschema` has them, but for the time limit -------------------------------------
+
+
+def _pattern(validator: Any, pattern: str, value: JsonValue, schema: JsonObject) -> Iterator[ValidationError]:
+    if validator.is_type(value, "string") and not is_found(pattern, value):
+        yield ValidationError(f"{value!r} does not match {pattern!r}")
+
+
+def _pattern_properties(
+    validator: Any, rules: JsonObject, value: JsonValue, schema: JsonObject
+) -> Iterator[ValidationError]:
+    if validator.is_type(value, "object"):
+        for pattern, inner in rules.items():
+            for key, item in value.items():
+                if is_found(pattern, key):
+                    yield from validator.descend(item, inner, path=key, schema_path=pattern)
+
+
+def _additional_properties(
+    validator: Any, rule: JsonValue, value: JsonValue, schema: JsonObject
+) -> Iterator[ValidationError]:
+    if not validator.is_type(value, "object"):
+        return
+    extra = _extra_keys(schema, value)
+    if isinstance(rule, dict):
+        for key in extra:
+            yield from validator.descend(value[key], rule, path=key)
+    elif not rule and extra:
+        yield ValidationError(f"{', '.join(map(repr, extra))} is not expected")
+
+
+def _extra_keys(schema: JsonObject, value: JsonObject) -> list[str]:
+    """The keys that neither `properties` nor `patternProperties` of a schema names."""
+    known, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
+    return [key for key in value if key not in known and not any(is_found(pattern, key) for pattern in patterns)]
+
+
+_Validator = extend(
+    Draft202012Validator,
+    {
+        "pattern": _pattern,
+        "patternProperties": _pattern_properties,
+        "additionalProperties": _additional_properties,
+    },
+)
+
+
 @lru_cache(maxsize=2048)
 def _validator(canonical_schema: str) -> Draft202012Validator:
-    return Draft202012Validator(json.loads(canonical_schema), registry=Registry())
+    schema = json.loads(canonical_schema)
+    if _is_unlimited(schema):
+        raise BrokenSchemaError(_UNLIMITED)
+    return cast(Draft202012Validator, _Validator(schema, registry=Registry()))
+
+
+def _is_unlimited(schema: JsonObject) -> bool:
+    """Whether a schema has the one pair of keywords whose patterns `jsonschema` matches itself, without a limit."""
+    nodes = list(_nodes(schema))
+    return all(any(word in node for node in nodes) for word in ("unevaluatedProperties", "patternProperties"))
 
 
 def schema_problems(schema: JsonObject, value: JsonValue) -> tuple[SchemaProblem, ...]:
@@ -78,13 +136,16 @@ def schema_problems(schema: JsonObject, value: JsonValue) -> tuple[SchemaProblem
     Raises BrokenSchemaError if the schema itself cannot be used (use `broken_schema_reasons` to learn why beforehand).
     """
     try:
-        errors = list(_validator(canonical_json(schema)).iter_errors(value))
+        with matching_limit():
+            errors = list(_validator(canonical_json(schema)).iter_errors(value))
+    except BrokenSchemaError:
+        raise
     except (
         SchemaError,
         UnknownType,
         Unresolvable,
         RecursionError,
-        re.error,
+        ArithmeticError,
         TypeError,
         AttributeError,
         ValueError,
@@ -105,7 +166,7 @@ def _in_words(error: ValidationError) -> SchemaProblem:
         return SchemaProblem("missing_argument", inner, f'"{dotted(inner)}" is missing; give {wanted}.')
     if rule == "additionalProperties" and limit is False and isinstance(value, dict):
         known = cast(JsonObject, error.schema).get("properties", {})
-        extra = sorted(key for key in value if key not in known)
+        extra = sorted(_extra_keys(cast(JsonObject, error.schema), value))
         inner = (*path, extra[0]) if extra else path
         return SchemaProblem("unknown_argument", inner, f'"{dotted(inner)}" is not known here; {_takes(known)}.')
     if rule == "type":
@@ -244,6 +305,8 @@ def _broken_schema_reasons(canonical_schema: str) -> tuple[tuple[str, str], ...]
         reasons.append(
             ("schema_not_object", f'the root must say "type": "object"; it says {shown(schema.get("type"))}')
         )
+    if _is_unlimited(schema):
+        reasons.append(("schema_invalid", _UNLIMITED))
     anchors = {node["$anchor"] for node in _nodes(schema) if isinstance(node.get("$anchor"), str)}
     for node in _nodes(schema):
         reasons.extend(_node_reasons(node, schema, anchors))
@@ -268,10 +331,8 @@ def _node_reasons(node: JsonObject, root: JsonObject, anchors: set[str]) -> Iter
     if isinstance(node.get("patternProperties"), dict):
         patterns.extend(node["patternProperties"])
     for pattern in patterns:
-        try:
-            re.compile(pattern)
-        except re.error as error:
-            yield "schema_invalid", f"the pattern {shown(pattern)} is no regular expression: {error}"
+        if problem := pattern_problem(pattern):
+            yield "schema_invalid", problem
 
 
 def _nodes(schema: JsonValue) -> Iterator[JsonObject]:
