@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks import core, editor, reply_path, resolve
+from benchmarks import core, editor, pages, reply_path, resolve
 
 TARGET = Path(__file__).resolve().parent.parent / "docs" / "performance.md"
 HEAD = """# Performance
@@ -15,16 +15,15 @@ Written by `make bench` beside a running `make up`; each table names its machine
 
 def main() -> None:
     """Run all and write the page."""
-    rules = core.main()
-    typing = editor.main()
-    labels = resolve.main()
-    replies = reply_path.main()
-    TARGET.write_text(
-        f"{HEAD}\n## Rules (`python -m benchmarks.core`)\n\n{rules}\n\n"
-        f"## Editor (`python -m benchmarks.editor`)\n\n{typing}\n\n"
-        f"## Labels (`python -m benchmarks.resolve`)\n\n{labels}\n\n"
-        f"## Reply path (`python -m benchmarks.reply_path`)\n\n{replies}\n"
-    )
+    sections = [
+        ("Rules", "core", core.main()),
+        ("Editor", "editor", editor.main()),
+        ("Pages at size", "pages", pages.main()),
+        ("Labels", "resolve", resolve.main()),
+        ("Reply path", "reply_path", reply_path.main()),
+    ]
+    texts = [f"## {title} (`python -m benchmarks.{module}`)\n\n{table}\n" for title, module, table in sections]
+    TARGET.write_text(f"{HEAD}\n" + "\n".join(texts))
 
 
 if __name__ == "__main__":

@@ -17,8 +17,8 @@ from django.conf import settings
 
 from console.startup import DEMO_MODEL
 from harnesses.core.spec import HarnessSpec
-from harnesses.selectors import harness_get
-from harnesses.services import harness_commit, harness_create, member_set
+from harnesses.selectors import harness_get, review_list, version_get
+from harnesses.services import harness_commit, harness_create, label_move, member_set, review_decide, review_request
 from inference.selectors import default_deployment
 from inference.services import checkpoint_register, deployment_probe, deployment_register
 from ledger.core.roles import ROLE_TITLES, Role
@@ -153,6 +153,31 @@ def team_ensure() -> bool:
         return is_made
     for kind, name, role in DEMO_MEMBERS:
         member_set(harness=harness, kind=kind, name=name, role=role, acting_user=None)
+    return True
+
+
+def demo_release_ensure() -> bool:
+    """`production` of the demo shop, so that `resolve` answers at once: its first version, approved by the two demo reviewers.
+
+    Only while nobody has asked for a review yet. Raises TackroomError.
+    """
+    version = version_get("demo-shop", 1)
+    if version.harness.version_count > 1 or review_list(None, harness=version.harness).exists():
+        return False
+    review = review_request(
+        version=version, message="The first release.", reviewers=[], acting_user=user_by_username("operator")
+    )
+    for username in ("reviewer", "reviewer2"):
+        reviewer = user_by_username(username)
+        review_decide(review=review, verdict="approve", reason="", number=1, acting_user=reviewer)
+    label_move(
+        harness=version.harness,
+        name="production",
+        version=version,
+        reason="Open the demo shop",
+        confirm="production",
+        acting_user=reviewer,
+    )
     return True
 
 

@@ -21,6 +21,7 @@ from django.core.management import CommandError, call_command
 from console import demo, doctor, embedded, environment, processes, startup, up
 from console.supervision import Program, State, Supervisor, child
 from harnesses.models import HarnessVersion
+from harnesses.selectors import harness_get, label_get, review_list
 from inference.models import Checkpoint, Deployment
 from ledger.models import AuditEntry, User
 
@@ -387,6 +388,15 @@ def test_seeding_twice_changes_nothing_and_keeps_the_password(logins_file):
     call_command("seed_demo", stdout=StringIO())
     assert (logins_file.read_text(), list(User.objects.values()), list(HarnessVersion.objects.values())) == first
     assert AuditEntry.objects.count() == entries
+
+
+@pytest.mark.django_db
+def test_demo_shop_is_released_as_a_release_must_be(logins_file):
+    call_command("seed_demo", stdout=StringIO())
+    label = label_get(harness_get("demo-shop"), "production")
+    assert (label.version.number, label.is_protected) == (1, True)
+    decided = [decision.reviewer_name for decision in review_list(None).get().decisions.all()]
+    assert decided == ["Rui Reviewer (reviewer)", "Rosa Review (reviewer2)"]
 
 
 @pytest.mark.django_db

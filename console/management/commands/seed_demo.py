@@ -24,6 +24,7 @@ class Command(BaseCommand):
         parts: tuple[tuple[str, Callable[[], bool]], ...] = (
             ("demo shop harness", demo.demo_harness_ensure),
             ("demo team", demo.team_ensure),
+            ("demo release", demo.demo_release_ensure),
             ("tau2 retail harness", demo.retail_harness_ensure),
         )
         failed = [name for name, ensure in parts if not self._do(name, ensure)]
