@@ -61,12 +61,17 @@ def changes_of(before: Any, after: Any) -> tuple[Change, ...]:
     return tuple(
         Change(
             name.replace("_", " "),
-            _words(old.get(name)) if has_old else None,
-            _words(new.get(name)) if has_new else None,
+            _value(name, old.get(name)) if has_old else None,
+            _value(name, new.get(name)) if has_new else None,
         )
         for name in names
         if not (has_old and has_new and name in old and name in new and old[name] == new[name])
     )
+
+
+def _value(name: str, value: Any) -> str:
+    """Of a hash the first ten digits, as everywhere on the pages; exports hold all of it."""
+    return value[:10] if name.endswith("_hash") and isinstance(value, str) and value else _words(value)
 
 
 def _words(value: Any) -> str:

@@ -2,60 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiExample, extend_schema_field, extend_schema_serializer
+from drf_spectacular.utils import OpenApiExample, extend_schema_serializer
 from rest_framework import serializers
 
 from harnesses.selectors import MAX_NUMBER
 from inference.models import Session, Turn
 from inference.services.sessions import MAX_SEED
 from inference.services.turns import MAX_COMMENT_CHARS
-
-
-@extend_schema_field(OpenApiTypes.STR)
-class TextField(serializers.Field):
-    """A JSON string and nothing that could be taken for one; whether the text will do is for the service to say."""
-
-    default_error_messages = {"not_a_string": "Expected a string, found {found}."}
-
-    def to_internal_value(self, data: Any) -> str:
-        if not isinstance(data, str):
-            self.fail("not_a_string", found=_json_type(data))
-        return data
-
-    def to_representation(self, value: Any) -> str:
-        return str(value)
-
-
-class WholeNumberField(serializers.IntegerField):
-    """A JSON integer: neither a string nor a boolean."""
-
-    default_error_messages = {"not_an_integer": "Expected a whole number, found {found}."}
-
-    def to_internal_value(self, data: Any) -> int:
-        if isinstance(data, bool) or not isinstance(data, int):
-            self.fail("not_an_integer", found=_json_type(data))
-        return super().to_internal_value(data)
-
-
-class StrictSerializer(serializers.Serializer[Any]):
-    """Refuses fields it does not know, so that a misspelt option is not passed over in silence."""
-
-    def to_internal_value(self, data: Any) -> Any:
-        if isinstance(data, Mapping) and (unknown := [key for key in data if key not in self.fields]):
-            known = ", ".join(self.fields)
-            raise serializers.ValidationError({unknown[0]: f"There is no such field. Known fields: {known}."})
-        return super().to_internal_value(data)
-
-
-def _json_type(value: Any) -> str:
-    if value is None:
-        return "null"
-    names = {bool: "a boolean", int: "a number", float: "a number", str: "a string", list: "a list", dict: "an object"}
-    return names.get(type(value), "something else")
+from ledger.api.fields import StrictSerializer, TextField, WholeNumberField
 
 
 @extend_schema_serializer(

@@ -60,7 +60,7 @@ def test_a_session_on_a_draft_keeps_what_was_saved_when_it_began(bench: Bench):
 
 def test_a_session_is_of_a_version_or_of_a_draft(bench: Bench):
     draft = _draft_saying(bench, "Say hello.")
-    with pytest.raises(Invalid, match="either version or draft"):
+    with pytest.raises(Invalid, match="one of version, label, draft"):
         session_start(harness_slug=HARNESS, draft_id=draft.pk, version_number=1, acting_user=bench.user)
     with pytest.raises(NotFound):
         session_start(harness_slug=HARNESS, draft_id=draft.pk + 1000, acting_user=bench.user)
