@@ -17,6 +17,7 @@ from console.forms.labels import LATER, MoveForm, NewLabelForm, UndoForm
 from console.harness_head import head
 from console.views.shared import SignedInRequest, page, paginate, put_errors_on
 from harnesses import policy, selectors, services
+from harnesses.core.labels import ALWAYS_PROTECTED
 from harnesses.core.membership import HarnessAction
 from harnesses.errors import StaleLabel
 from ledger.errors import Conflict, Denied, NotFound, TackroomError
@@ -65,6 +66,7 @@ def label_detail(request: SignedInRequest, slug: str, name: str) -> HttpResponse
         "label": label,
         "name": name,
         "protection": label_pages.protection_badge(bool(label and label.is_protected)),
+        "is_always_protected": name in ALWAYS_PROTECTED,
         "page": shown,
         "moves": [(move, label_pages.cause_badge(move.cause)) for move in shown],
     }
@@ -197,7 +199,13 @@ def label_protect(request: SignedInRequest, slug: str, name: str) -> HttpRespons
     if wanted not in ("yes", "no"):
         messages.error(request, "Say whether the label shall be protected. Use the button on its page.")
         return redirect("console:label_detail", slug, name)
-    label = services.label_protect(harness=harness, name=name, is_protected=wanted == "yes", acting_user=request.user)
+    try:
+        label = services.label_protect(
+            harness=harness, name=name, is_protected=wanted == "yes", acting_user=request.user
+        )
+    except Conflict as error:
+        messages.error(request, error.detail)
+        return redirect("console:label_detail", slug, name)
     messages.success(request, f"“{name}” is {'protected' if label.is_protected else 'not protected any more'}.")
     return redirect("console:label_detail", slug, name)
 

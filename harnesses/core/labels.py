@@ -10,7 +10,8 @@ MAX_LABEL_CHARS: Final = 40
 PRODUCTION: Final = "production"
 USUAL_LABELS: Final = (PRODUCTION, "staging")
 """Labels that every harness is expected to have; each is made by its first move."""
-PROTECTED_FROM_START: Final = frozenset({PRODUCTION})
+ALWAYS_PROTECTED: Final = frozenset({PRODUCTION})
+"""Labels that are protected from their first move on, and for good."""
 
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
 _LIKE_A_VERSION = re.compile(r"(?:v|ver|version|r|rev|revision)?-?[0-9][0-9.-]*", re.IGNORECASE)

@@ -17,7 +17,7 @@ class HarnessLabel(models.Model):
     """A name for the one version it points to. `revision` counts its moves from 1.
 
     A protected label moves only to a version that was approved, or that it held before. The database sees to it that label and
-    version belong to the same harness (migration 0004).
+    version belong to the same harness (migration 0004), and that `production` is always protected.
     """
 
     harness = models.ForeignKey(Harness, on_delete=models.PROTECT, related_name="labels")
@@ -30,7 +30,12 @@ class HarnessLabel(models.Model):
 
     class Meta:
         ordering = ["harness", "-is_protected", "name"]
-        constraints = [models.UniqueConstraint(fields=["harness", "name"], name="label_name_unique")]
+        constraints = [
+            models.UniqueConstraint(fields=["harness", "name"], name="label_name_unique"),
+            models.CheckConstraint(
+                condition=~Q(name="production") | Q(is_protected=True), name="label_production_protected"
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.harness}@{self.name}"

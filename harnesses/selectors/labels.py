@@ -14,7 +14,7 @@ from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from harnesses import policy
-from harnesses.core.labels import PROTECTED_FROM_START, label_name_problem
+from harnesses.core.labels import ALWAYS_PROTECTED, label_name_problem
 from harnesses.core.membership import HarnessAction
 from harnesses.core.release import Blocker, MoveFacts, release_blockers
 from harnesses.core.risk import RiskReport
@@ -103,14 +103,17 @@ def labels_by_harness(harnesses: Iterable[Harness]) -> dict[int, list[HarnessLab
 
 def label_find(harness: Harness, name: str) -> HarnessLabel | None:
     """One label, or None."""
-    return _labels(harness).filter(name=name).first()
+    return None if label_name_problem(name) else _labels(harness).filter(name=name).first()
 
 
 def label_moves(harness: Harness, name: str | None = None) -> QuerySet[LabelMove]:
     """The moves of one label or of all labels of a harness, newest first. They outlive the label."""
     moves = LabelMove.objects.filter(harness=harness).select_related("from_version", "to_version", "moved_by")
     moves = moves.defer("from_version__document", "to_version__document").order_by("-id")
-    return moves if name is None else moves.filter(label_name=name)
+    if name is None:
+        return moves
+    # What cannot be a label's name may be one that the database cannot even be asked for.
+    return moves.filter(label_name=name) if label_name_problem(name) is None else moves.none()
 
 
 def last_move(harness: Harness, name: str) -> LabelMove | None:
@@ -151,7 +154,7 @@ def checked_label_name(name: str) -> str:
 
 def is_label_protected(name: str, label: HarnessLabel | None) -> bool:
     """Whether a label is protected, or would be once its first move makes it."""
-    return label.is_protected if label is not None else name in PROTECTED_FROM_START
+    return label.is_protected if label is not None else name in ALWAYS_PROTECTED
 
 
 def move_action(is_protected: bool) -> HarnessAction:

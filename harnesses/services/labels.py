@@ -12,6 +12,7 @@ from django.contrib.auth.models import AbstractUser
 from django.db import transaction
 
 from harnesses import policy
+from harnesses.core.labels import ALWAYS_PROTECTED
 from harnesses.core.membership import HarnessAction
 from harnesses.errors import ReleaseBlocked, StaleLabel
 from harnesses.models import Harness, HarnessLabel, HarnessVersion, LabelMove
@@ -135,10 +136,8 @@ def label_remove(
     _check_revision(name, label, expected_revision)
     refuse_archived(locked)
     if label.is_protected:
-        detail = (
-            f'"{name}" is protected. An admin of the harness must take the protection off before it can be removed.'
-        )
-        raise Conflict(detail, code="protected")
+        mend = "" if name in ALWAYS_PROTECTED else " An admin of the harness must take the protection off before that."
+        raise Conflict(f'"{name}" is protected: it cannot be removed.{mend}', code="protected")
     number = label.version.number
     _record_move(locked, name, label.version, None, LabelMove.Cause.REMOVE, False, reason, acting_user)
     _audit(label, "label.removed", acting_user, reason=reason, before={"number": number}, after=None)
@@ -155,13 +154,19 @@ def label_protect(
     acting_user: AbstractUser | None,
     expected_revision: int | None = None,
 ) -> HarnessLabel:
-    """Put a label under protection or take it off: an admin's decision. What it holds now counts as held under protection from
-    then on. One that is so already stays as it is. Raises NotFound, Denied, StaleLabel, Conflict."""
+    """Put a label under protection or take it off: an admin's decision, but of `production`, which stays protected for good: one
+    person could else take it off, release what they wrote, and put it on again. What a label holds now counts as held under
+    protection from then on. One that is so already stays as it is. Raises NotFound, Denied, StaleLabel, Conflict."""
     locked = lock_harness(harness)
     policy.require(acting_user, HarnessAction.MANAGE, locked)
     label = label_get(locked, name)
     if label.is_protected == is_protected:
         return label
+    if name in ALWAYS_PROTECTED:
+        raise Conflict(
+            f'"{name}" stays protected: what is live takes two people. Use another label for what one may move alone.',
+            code="always_protected",
+        )
     _check_revision(name, label, expected_revision)
     refuse_archived(locked)
     before, label.is_protected = label.is_protected, is_protected
