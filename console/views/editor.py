@@ -139,7 +139,7 @@ def _editor_data(request: SignedInRequest, draft: HarnessDraft) -> dict[str, Any
             "playground": f"{reverse('console:playground')}?harness={slug}&draft={draft.pk}",
             "compare": f"{reverse('console:harness_compare', args=[slug])}?draft={draft.pk}",
             "version": reverse("console:version_components", args=[slug, 0]),
-            "review": f"/harnesses/{slug}/reviews/new/?version=0",
+            "review": f"{reverse('console:review_request', args=[slug])}?version=0",
             "language": reverse("console:editor_language"),
             "markdown": reverse("console:markdown_preview"),
         },

@@ -123,6 +123,12 @@ def test_a_draft_is_edited_checked_reordered_taken_back_and_committed(
         assert [section.id for section in stored(draft).prompt] == ["rules", "role", "now"]
         assert [hook.id for hook in stored(draft).hooks] == ["no-refunds", "fresh-price", "no-guarantee"]
 
+        # A new part has the focus at its first field, to be typed over.
+        page.get_by_role("button", name="Add a hook").click()
+        expect(page.get_by_label("Name", exact=True)).to_be_focused()
+        page.keyboard.press("Control+z")
+        expect(outline(page, "New hook")).to_have_count(0)
+
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
             for view in (DESKTOP, PHONE):

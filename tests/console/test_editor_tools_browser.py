@@ -251,10 +251,12 @@ def test_parts_are_renamed_searched_copied_and_added(editing: Editing, operator:
     assert body[0] == "Call give_coupon once."
     assert body[1] == "Never promise more than `hand_voucher` gives."
     dialog.get_by_role("button", name=re.compile(r"^Replace all \d+")).click()
+    told = page.locator("[data-toast]").filter(has_text="replaced")
+    expect(told).to_be_visible()
     saved = editing.saved()
     assert "{{ tool('give-coupon') }}" in next(item for item in saved["prompt"] if item["id"] == "coupons")["body"]
     assert next(item for item in saved["tools"] if item["id"] == "coupons")["name"] == "vouchers"
-    page.get_by_role("listitem").filter(has_text="replaced").get_by_role("button", name="Undo").click()
+    told.get_by_role("button", name="Undo").click()
     assert editing.component("tools", "coupons")["name"] == "coupons"
     # A tool from the catalogue comes filled in.
     editing.open("human")

@@ -57,6 +57,10 @@ function build() {
   const findings = sidePanels(go);
   views();
   store.on("select", () => remember());
+  store.on("reveal", async ({ detail }) => {
+    await go(detail.kind, detail.id, detail.field);
+    document.activeElement.select?.(); // a stand-in that the first key replaces
+  });
   sync.addEventListener("joined", ({ detail }) => tellJoined(detail));
   sync.addEventListener("lost", () => notice());
   store.on("base", () => notice());

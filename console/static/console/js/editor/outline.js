@@ -13,6 +13,8 @@ const EMPTY = {
   example: () => ({ comment: "", calls: [], reply: "" }),
 };
 
+const FIRST_FIELD = { prompt: "title", hook: "name", example: "comment" };
+
 export function mountOutline(container, store) {
   const outline = new Outline(container, store);
   outline.draw();
@@ -25,6 +27,7 @@ export async function addComponent(store, kind, after) {
   if (kind === "skill") return (await import("./dialogs/add_skill.js")).openAddSkill(store, after);
   const id = store.add(kind, EMPTY[kind](), after);
   store.select(kind, id);
+  store.emit("reveal", { kind, id, field: FIRST_FIELD[kind] });
   return id;
 }
 
@@ -106,10 +109,10 @@ class Outline {
     const count = h("span", { class: "count" });
     this.lists.set(kind, { list, count });
     this.#dropOn(list, kind);
-    const noun = KIND_WORDS[kind].toLowerCase();
+    const noun = `${kind === "example" ? "an" : "a"} ${KIND_WORDS[kind].toLowerCase()}`;
     const add = !this.store.isReadOnly && [
-      button("", () => copyComponent(this.store, kind), { quiet: true, small: true, icon: "copy", title: `Copy a ${noun} from another harness` }),
-      button("", () => addComponent(this.store, kind, this.#behind(kind)), { quiet: true, small: true, icon: "plus", title: `Add a ${noun}` }),
+      button("", () => copyComponent(this.store, kind), { quiet: true, small: true, icon: "copy", title: `Copy ${noun} from another harness` }),
+      button("", () => addComponent(this.store, kind, this.#behind(kind)), { quiet: true, small: true, icon: "plus", title: `Add ${noun}` }),
     ];
     return h("div", { class: "outline__group" }, h("div", { class: "outline__head" }, h("h2", {}, KIND_TITLES[kind]), count, h("span", { class: "push" }, add)), list);
   }

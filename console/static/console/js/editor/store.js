@@ -3,7 +3,7 @@
 // Events (CustomEvent, `detail`):
 //   change    { kind, id, fields, source, what }   one component; `what` is field | added | removed | order (then id is null)
 //   document  { source, steps }                    once for every edit, after its `change` events
-//   findings  {}    status {}    select { kind, id }    history {}    meta {}
+//   findings  {}    status {}    select { kind, id }    reveal { kind, id, field }    history {}    meta {}    base {}
 // The document and everything in it is read-only for others: change it through the methods.
 import { KINDS, LISTS, inserted, inverted, joined, reconciled, stepsBetween, take, untouchedBy } from "./history.js";
 import { formatPath, getIn, parsePath, setIn } from "./paths.js";

@@ -10,6 +10,7 @@ const MAX_WAIT_MS = 4000;
 const FIRST_CHECK_MS = 10; // after a pause: what the first key brings is told at once
 const CHECK_MS = 120; // between the keys of quick typing
 const PAUSE_MS = 400;
+const MAX_UNCHECKED_MS = 600;
 const RETRY_MS = [2000, 4000, 8000, 15000, 30000];
 const SIGNED_OUT_MS = 8000;
 
@@ -219,8 +220,10 @@ export class Sync extends EventTarget {
     const now = performance.now();
     const isFirst = now - (this.editedAt ?? -PAUSE_MS) >= PAUSE_MS;
     this.editedAt = now;
+    this.uncheckedSince ??= now;
+    const latest = Math.max(0, this.uncheckedSince + MAX_UNCHECKED_MS - now);
     clearTimeout(this.checkTimer);
-    this.checkTimer = setTimeout(() => this.check(), isFirst ? FIRST_CHECK_MS : CHECK_MS);
+    this.checkTimer = setTimeout(() => this.check(), Math.min(isFirst ? FIRST_CHECK_MS : CHECK_MS, latest));
   }
 
   // Asks for the findings of what is there now; one question at a time, and the newest text is always asked about.
@@ -230,6 +233,7 @@ export class Sync extends EventTarget {
       return;
     }
     this.checking = true;
+    this.uncheckedSince = null;
     const { document } = this.store;
     try {
       const answer = await this.api.check(document);
