@@ -92,7 +92,7 @@ def _when_fired(firing: HookFiring, trace: Trace) -> tuple[float, int]:
 
 
 def _end_of_round(trace: Trace, number: int | None) -> float:
-    items = (*trace.model_calls, *trace.calls, *trace.hook_firings)
+    items: tuple[ModelCall | CallRecord | HookFiring, ...] = (*trace.model_calls, *trace.calls, *trace.hook_firings)
     return max((item.started_ms for item in items if number is None or (item.round or 0) <= number), default=0.0)
 
 

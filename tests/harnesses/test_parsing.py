@@ -279,7 +279,9 @@ def _with_default(value: object) -> dict:
 def test_a_component_is_taken_for_one_that_was_read_before_only_if_it_is_the_same(values):
     for value in (*values, *reversed(values)):
         spec = spec_from_document(_with_default(value))
-        kept = spec.tools[0].binding.cases[0].arguments[0].default
+        (tool,) = spec.tools
+        assert tool.binding is not None
+        kept = tool.binding.cases[0].arguments[0].default
         assert (type(kept), str(kept)) == (type(value), str(value))
 
 

@@ -81,6 +81,7 @@ async def test_a_session_runs_on_what_a_label_points_to_and_keeps_it(caller: Cal
 async def test_a_turn_comes_back_with_actions_timings_and_what_answered(caller: Caller, bench: Bench):
     session_id = await caller.session()
     session = await sync_to_async(session_get)(UUID(session_id), viewer=None)
+    assert session.harness_version is not None
     bench.engine.replies.extend([f"CALL push_card; item: {session.room_state['shelf'][0]}", "Here it is!"])
     response = await caller.post(f"sessions/{session_id}/turns", {"comment": "Show it", "viewer": "mia"})
     body = response.json()

@@ -48,6 +48,7 @@ async def test_a_turn_calls_the_tool_answers_and_is_stored_whole(bench: Bench):
     assert stored.calls[0]["operation"] == "get_price"
     assert stored.calls[0]["status"] == "ok"
     assert stored.trace["calls"][0]["tool_name"] == "get_price"
+    assert session.harness_version is not None
     assert stored.trace["spec_hash"] == session.harness_version.spec_hash
     assert stored.viewer == "mia"
     assert turn.pk == stored.pk
