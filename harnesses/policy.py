@@ -6,6 +6,8 @@ schedules), which may do everything; rules about *who* (nobody approves their ow
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib.auth.models import AbstractUser
 from django.db.models import CharField, Q, QuerySet
 from django.db.models.functions import Cast
@@ -112,8 +114,8 @@ def require_somewhere(user: AbstractUser, action: HarnessAction) -> None:
         raise Denied(f"You may not {action} any harness. It takes one of these roles: {installation}.")
 
 
-def hidden_ids(user: AbstractUser | None) -> QuerySet[Harness] | None:
-    """The keys, as text, of the harnesses that a person may not see; None where they may see all. For the audit's filter."""
+def hidden_ids(user: AbstractUser | None) -> Any:
+    """A query for the keys, as text, of the harnesses that a person may not see; None where they may see all. For the audit's filter."""
     if user is None or may_everywhere(user, HarnessAction.VIEW):
         return None
     visible = harnesses_allowing(user, HarnessAction.VIEW)

@@ -77,7 +77,7 @@ def member_set(
     member = HarnessMember.objects.filter(harness=harness, **{kind: holder}).first()
     if member is not None and member.role == role:
         return member
-    before = {"role": str(member.role)} if member else None
+    before: dict[str, object] | None = {"role": str(member.role)} if member else None
     if member is None:
         member = HarnessMember.objects.create(harness=harness, role=role, **{kind: holder})
     else:

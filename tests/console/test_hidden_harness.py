@@ -73,7 +73,7 @@ def addresses(resolver: Any = None, namespaces: tuple[str, ...] = ()) -> Iterato
         if isinstance(pattern, URLResolver) and pattern.app_name != "admin":
             inner = (*namespaces, pattern.namespace) if pattern.namespace else namespaces
             yield from addresses(pattern, inner)
-        elif isinstance(pattern, URLPattern) and pattern.name not in NEVER_CALLED:
+        elif isinstance(pattern, URLPattern) and pattern.name and pattern.name not in NEVER_CALLED:
             regex = getattr(pattern.pattern, "regex", None)
             names = tuple(pattern.pattern.converters) or tuple(regex.groupindex if regex else ())
             is_api = bool(namespaces) and namespaces[0].endswith("_api")

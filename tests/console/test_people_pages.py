@@ -128,8 +128,8 @@ def test_the_tabs_are_the_same_on_every_page_of_a_harness(operator, sign_in, har
     for name in ("components", "prompt", "findings", "versions", "compare", "members", "settings", "changelog"):
         pages = {"components": "/versions/2/", "prompt": "/versions/2/prompt/", "findings": "/versions/2/findings/"}
         page = text_of(client.get(BASE + pages.get(name, f"/{name}/")))
-        tabs = re.search(r'<nav class="tabs".*?</nav>', page, re.DOTALL)[0]
-        assert re.search(r'aria-current="page">(\w+)', tabs)[1].lower() == name
+        (tabs,) = re.findall(r'<nav class="tabs".*?</nav>', page, re.DOTALL)
+        assert [label.lower() for label in re.findall(r'aria-current="page">(\w+)', tabs)] == [name]
         labels = re.findall(r">([A-Z]\w+)", tabs)
         assert labels[:2] == ["Components", "Prompt"]
         assert labels[-3:] == ["Members", "Settings", "Changelog"]
@@ -306,12 +306,12 @@ def test_people_are_managed_in_the_browser_at_both_widths(browser, admin, operat
             "/teams/night-shift/",
         ]
         for viewport in (DESKTOP, PHONE):
-            page.set_viewport_size(viewport)
+            page.set_viewport_size(viewport)  # type: ignore[arg-type]
             for address in addresses:
                 person.go(address)
                 assert person.overflowing() == [], address
                 assert person.axe_violations() == [], address
-        page.set_viewport_size(PHONE)
+        page.set_viewport_size(PHONE)  # type: ignore[arg-type]
         person.go(f"{BASE}/changelog/")
         expect(page.get_by_role("navigation", name="Harness").get_by_role("link", name="Changelog")).to_be_in_viewport()
         assert person.problems == []
