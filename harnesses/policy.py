@@ -115,7 +115,7 @@ def require_somewhere(user: AbstractUser, action: HarnessAction) -> None:
 
 
 def hidden_ids(user: AbstractUser | None) -> Any:
-    """A query for the keys, as text, of the harnesses that a person may not see; None where they may see all. For the audit's filter."""
+    """A query for the keys, as text, of the harnesses that a person may not see; None where they may see all (the audit asks)."""
     if user is None or may_everywhere(user, HarnessAction.VIEW):
         return None
     visible = harnesses_allowing(user, HarnessAction.VIEW)
