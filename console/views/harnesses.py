@@ -22,10 +22,11 @@ from ledger.errors import Conflict, TackroomError
 @require_GET
 @page()
 def harness_list(request: SignedInRequest) -> HttpResponse:
-    """All harnesses in use, with what changed last in each."""
+    """The harnesses in use that the person may see, with what changed last in each; `?archived=1` shows those put away too."""
+    with_archived = request.GET.get("archived") == "1"
     newest = FilteredRelation("versions", condition=Q(versions__number=F("version_count")))
     harnesses = (
-        policy.visible_harnesses(request.user, selectors.harness_list())
+        policy.visible_harnesses(request.user, selectors.harness_list(with_archived=with_archived))
         .alias(newest=newest)
         .annotate(
             message=F("newest__message"), author_name=F("newest__author_name"), changed_at=F("newest__created_at")
@@ -33,6 +34,7 @@ def harness_list(request: SignedInRequest) -> HttpResponse:
     )
     context = {
         "page": paginate(request, harnesses),
+        "with_archived": with_archived,
         "can_change": request.user.has_perm(Permission.CHANGE_HARNESS),
         "area": "harnesses",
     }

@@ -106,6 +106,8 @@ def test_a_harness_is_put_away_and_taken_back(operator, sign_in, harness):
     assert harness_get(sample.SLUG).is_archived
     page = text_of(client.get(f"{BASE}/settings/"))
     assert "Take back into use" in page
+    assert BASE not in text_of(client.get("/harnesses/"))
+    assert BASE in text_of(client.get("/harnesses/?archived=1"))
     assert reverse("console:draft_start", args=[sample.SLUG]) not in page
     client.post(f"{BASE}/settings/unarchive/")
     assert not harness_get(sample.SLUG).is_archived
