@@ -70,6 +70,11 @@ function build() {
   const place = placeInAddress() || firstPlace();
   store.select(place.kind, place.id);
   if (place.field) pane.reveal(place.field);
+  // An address changed by hand, a link into the page, or the browser's back and forward.
+  window.addEventListener("hashchange", () => {
+    const there = placeInAddress();
+    if (there) go(there.kind, there.id, there.field);
+  });
   offerRecovery(part("notes"), { backup, store, restore });
   new Presence(store, sync, toolbar);
 }
@@ -77,8 +82,17 @@ function build() {
 // --- places ----------------------------------------------------------------------------------------------------------
 
 function placeInAddress() {
-  const [kind, id, field] = decodeURIComponent(window.location.hash.slice(1)).split("/");
+  const [kind, id, field] = window.location.hash.slice(1).split("/").map(plain);
   return kind && store.get(kind, id) ? { kind, id, field } : null;
+}
+
+// A part of an address as it was meant; one that was typed wrong stays as it is.
+function plain(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 function firstPlace() {
