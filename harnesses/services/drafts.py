@@ -32,7 +32,7 @@ from harnesses.services.versions import (
     refuse_archived,
 )
 from ledger.errors import Conflict, Invalid, TooLarge
-from ledger.services import actor_name, audit_record, checked_text
+from ledger.services import AuditObject, AuditWriter, actor_name, checked_text
 
 MAX_REVISIONS_KEPT = 100
 MAX_NAME_CHARS = 120
@@ -83,7 +83,7 @@ def draft_open(
     )
     _keep_revision(draft)
     after: JsonObject = {"base": base.number if base else None, "spec_hash": draft.spec_hash}
-    draft_audit(draft, "draft.opened", acting_user, after=after)
+    _audit(draft, "draft.opened", acting_user, after=after)
     return draft
 
 
@@ -140,7 +140,7 @@ def draft_commit(*, draft: HarnessDraft, revision: int, message: str, acting_use
     locked.committed_version = result.version
     locked.save(update_fields=["state", "committed_version"])
     after: JsonObject = {"number": result.version.number, "spec_hash": locked.spec_hash}
-    draft_audit(locked, "draft.committed", acting_user, after=after, reason=message)
+    _audit(locked, "draft.committed", acting_user, after=after, reason=message)
     return result
 
 
@@ -175,7 +175,7 @@ def draft_discard(*, draft: HarnessDraft, acting_user: AbstractUser | None, reas
     if locked.state != HarnessDraft.State.DISCARDED:
         locked.state = HarnessDraft.State.DISCARDED
         locked.save(update_fields=["state"])
-        draft_audit(locked, "draft.discarded", acting_user, before={"revision": locked.revision}, reason=reason)
+        _audit(locked, "draft.discarded", acting_user, before={"revision": locked.revision}, reason=reason)
     return locked
 
 
@@ -189,7 +189,7 @@ def draft_reopen(*, draft: HarnessDraft, acting_user: AbstractUser | None, reaso
     if locked.state != HarnessDraft.State.OPEN:
         locked.state = HarnessDraft.State.OPEN
         locked.save(update_fields=["state"])
-        draft_audit(locked, "draft.reopened", acting_user, after={"revision": locked.revision}, reason=reason)
+        _audit(locked, "draft.reopened", acting_user, after={"revision": locked.revision}, reason=reason)
     return locked
 
 
@@ -209,7 +209,7 @@ def draft_restore(*, draft: HarnessDraft, revision: int, acting_user: AbstractUs
     before: JsonObject = {"revision": locked.revision, "spec_hash": locked.spec_hash}
     store_content(locked, spec, acting_user, is_told=False)
     after: JsonObject = {"revision": locked.revision, "spec_hash": locked.spec_hash, "restored": revision}
-    draft_audit(locked, "draft.restored", acting_user, before=before, after=after)
+    _audit(locked, "draft.restored", acting_user, before=before, after=after)
     return SavedDraft(draft=locked, spec=spec, is_new=True)
 
 
@@ -242,7 +242,7 @@ def draft_rebase(*, draft: HarnessDraft, acting_user: AbstractUser | None, revis
     before: JsonObject = {"base": base.number if base else None, "revision": locked.revision}
     store_content(locked, merge.spec, acting_user, is_told=False)
     after: JsonObject = {"base": newest.number, "revision": locked.revision, "conflicts": len(merge.conflicts)}
-    draft_audit(locked, "draft.rebased", acting_user, before=before, after=after)
+    _audit(locked, "draft.rebased", acting_user, before=before, after=after)
     return RebasedDraft(SavedDraft(locked, merge.spec, is_new=True), merge)
 
 
@@ -272,7 +272,7 @@ def store_content(
     """
     before = draft.revision
     if is_told and _begins_editing(draft, acting_user):
-        draft_audit(draft, "draft.edited", acting_user, before={"revision": before, "spec_hash": draft.spec_hash})
+        _audit(draft, "draft.edited", acting_user, before={"revision": before, "spec_hash": draft.spec_hash})
     draft.document = text or _stored_text(spec)
     draft.spec_hash = spec.spec_hash
     draft.revision = before + 1
@@ -303,27 +303,11 @@ def refuse_committed(draft: HarnessDraft) -> None:
         raise Conflict(detail, code="draft_closed")
 
 
-def draft_audit(
-    draft: HarnessDraft,
-    action: str,
-    acting_user: AbstractUser | None,
-    *,
-    before: JsonObject | None = None,
-    after: JsonObject | None = None,
-    reason: str = "",
-) -> None:
-    """One audit entry about a draft, which is a part of its harness."""
-    audit_record(
-        action=action,
-        acting_user=acting_user,
-        object_type="draft",
-        object_id=draft.pk,
-        object_label=f"{draft.harness.slug}: {draft.name}",
-        parent=("harness", draft.harness_id),
-        before=before,
-        after=after,
-        reason=reason,
-    )
+def _audited(draft: HarnessDraft) -> AuditObject:
+    return AuditObject("draft", draft.pk, f"{draft.harness.slug}: {draft.name}", ("harness", draft.harness_id))
+
+
+_audit = AuditWriter(_audited)
 
 
 def _begins_editing(draft: HarnessDraft, acting_user: AbstractUser | None) -> bool:

@@ -18,9 +18,8 @@ from harnesses.models import Harness, HarnessDraft, HarnessVersion
 from harnesses.selectors.history import common_ancestor
 from harnesses.selectors.versions import version_spec
 from harnesses.services.drafts import draft_open
-from harnesses.services.versions import CommitResult, harness_commit, harness_create
+from harnesses.services.versions import CommitResult, harness_audit, harness_commit, harness_create
 from ledger.errors import Invalid
-from ledger.services import audit_record
 
 
 @dataclass(frozen=True)
@@ -69,14 +68,7 @@ def harness_fork(
     fork.forked_from = version
     fork.access = origin.access
     fork.save(update_fields=["forked_from", "access"])
-    audit_record(
-        action="harness.forked",
-        acting_user=acting_user,
-        object_type="harness",
-        object_id=fork.pk,
-        object_label=fork.slug,
-        after={"from": str(version), "access": fork.access},
-    )
+    harness_audit(fork, "harness.forked", acting_user, after={"from": str(version), "access": fork.access})
     harness_commit(
         harness=fork,
         spec=version_spec(version),

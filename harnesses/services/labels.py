@@ -28,7 +28,7 @@ from harnesses.selectors.labels import (
 )
 from harnesses.services.versions import refuse_archived
 from ledger.errors import Conflict, Invalid
-from ledger.services import MAX_REASON_CHARS, actor_name, audit_record, checked_text
+from ledger.services import MAX_REASON_CHARS, AuditObject, AuditWriter, actor_name, checked_text
 
 
 @dataclass(frozen=True)
@@ -283,23 +283,8 @@ def _record_move(
     )
 
 
-def _audit(
-    label: HarnessLabel,
-    action: str,
-    acting_user: AbstractUser | None,
-    *,
-    reason: str,
-    before: dict[str, object] | None,
-    after: dict[str, object] | None,
-) -> None:
-    audit_record(
-        action=action,
-        acting_user=acting_user,
-        object_type="label",
-        object_id=label.pk,
-        object_label=f"{label.harness.slug}@{label.name}",
-        parent=("harness", label.harness_id),
-        before=before,
-        after=after,
-        reason=reason,
-    )
+def _audited(label: HarnessLabel) -> AuditObject:
+    return AuditObject("label", label.pk, f"{label.harness.slug}@{label.name}", ("harness", label.harness_id))
+
+
+_audit = AuditWriter(_audited)

@@ -11,9 +11,9 @@ from harnesses import policy
 from harnesses.core.membership import HarnessAction, HarnessRole
 from harnesses.models import Harness, HarnessMember
 from harnesses.selectors.members import MemberKind, holder_get, member_get
-from harnesses.services.versions import MAX_DESCRIPTION_CHARS
+from harnesses.services.versions import MAX_DESCRIPTION_CHARS, harness_audit
 from ledger.errors import Conflict, Invalid
-from ledger.services import audit_record, checked_text, team_hold
+from ledger.services import AuditObject, AuditWriter, checked_text, team_hold
 
 MAX_TITLE_CHARS = 120
 MIN_APPROVALS, MAX_APPROVALS = 1, 5
@@ -48,15 +48,7 @@ def harness_update(
     for name, value in changed.items():
         setattr(locked, name, value)
     locked.save(update_fields=list(changed))
-    audit_record(
-        action="harness.updated",
-        acting_user=acting_user,
-        object_type="harness",
-        object_id=locked.pk,
-        object_label=locked.slug,
-        before=before,
-        after=changed,
-    )
+    harness_audit(locked, "harness.updated", acting_user, before=before, after=changed)
     return locked
 
 
@@ -136,26 +128,16 @@ def _checked_approvals(count: int) -> int:
     raise Invalid.field("min_approvals", f"{str(count)[:20]!a} is out of range.", mend, code="range")
 
 
-def _audit_member(
-    member: HarnessMember,
-    action: str,
-    acting_user: AbstractUser | None,
-    *,
-    before: dict[str, object] | None = None,
-    after: dict[str, object] | None = None,
-    reason: str = "",
-) -> None:
+def _audited(member: HarnessMember) -> AuditObject:
     """The entry names the kind of member and the name, so that it can be read when the account is gone."""
     kind: MemberKind = "user" if member.user else "team"
     name = member.user.username if member.user else member.team.slug if member.team else ""
-    audit_record(
-        action=action,
-        acting_user=acting_user,
-        object_type="harness_member",
-        object_id=f"{kind}:{member.user_id or member.team_id}",
-        object_label=f"{kind} {name} in {member.harness.slug}",
-        parent=("harness", member.harness_id),
-        before=before,
-        after=after,
-        reason=reason,
+    return AuditObject(
+        "harness_member",
+        f"{kind}:{member.user_id or member.team_id}",
+        f"{kind} {name} in {member.harness.slug}",
+        ("harness", member.harness_id),
     )
+
+
+_audit_member = AuditWriter(_audited)

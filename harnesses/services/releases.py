@@ -19,7 +19,7 @@ from harnesses.services.versions import refuse_archived
 from ledger.core.roles import ROLE_TITLES, Permission, roles_with
 from ledger.core.strict_json import JsonObject
 from ledger.errors import Conflict, Denied, Invalid, TackroomError
-from ledger.services import MAX_REASON_CHARS, SYSTEM_ACTOR, actor_name, audit_record, checked_text
+from ledger.services import MAX_REASON_CHARS, SYSTEM_ACTOR, AuditObject, AuditWriter, actor_name, checked_text
 
 MAX_AHEAD = dt.timedelta(days=366)
 """How far ahead a release or a freeze may be planned: further is a slip of the year."""
@@ -184,26 +184,16 @@ def _finish(
     _audit_release(release, f"release.{state}", acting_user, reason=reason, before=before, after=after)
 
 
-def _audit_release(
-    release: ScheduledRelease,
-    action: str,
-    acting_user: AbstractUser | None,
-    *,
-    reason: str = "",
-    before: JsonObject | None = None,
-    after: JsonObject | None = None,
-) -> None:
-    audit_record(
-        action=action,
-        acting_user=acting_user,
-        object_type="release",
-        object_id=release.pk,
-        object_label=f"{release.harness.slug}@{release.label_name} → v{release.version.number}",
-        parent=("harness", release.harness_id),
-        before=before,
-        after=after,
-        reason=reason,
+def _audited_release(release: ScheduledRelease) -> AuditObject:
+    return AuditObject(
+        "release",
+        release.pk,
+        f"{release.harness.slug}@{release.label_name} → v{release.version.number}",
+        ("harness", release.harness_id),
     )
+
+
+_audit_release = AuditWriter(_audited_release)
 
 
 # --- freeze windows --------------------------------------------------------------------------------------------------
@@ -268,26 +258,13 @@ def _window(freeze: FreezeWindow) -> JsonObject:
     return {"starts_at": freeze.starts_at.isoformat(), "ends_at": freeze.ends_at.isoformat()}
 
 
-def _audit_freeze(
-    freeze: FreezeWindow,
-    action: str,
-    acting_user: AbstractUser | None,
-    *,
-    reason: str,
-    before: JsonObject | None = None,
-    after: JsonObject | None = None,
-) -> None:
-    audit_record(
-        action=action,
-        acting_user=acting_user,
-        object_type="freeze",
-        object_id=freeze.pk,
-        object_label=f"Freeze of {freeze.harness.slug if freeze.harness else 'all harnesses'}",
-        parent=("harness", freeze.harness_id) if freeze.harness_id is not None else None,
-        before=before,
-        after=after,
-        reason=reason,
-    )
+def _audited_freeze(freeze: FreezeWindow) -> AuditObject:
+    if freeze.harness is None:
+        return AuditObject("freeze", freeze.pk, "Freeze of all harnesses")
+    return AuditObject("freeze", freeze.pk, f"Freeze of {freeze.harness.slug}", ("harness", freeze.harness.pk))
+
+
+_audit_freeze = AuditWriter(_audited_freeze)
 
 
 # --- time ------------------------------------------------------------------------------------------------------------

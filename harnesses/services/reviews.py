@@ -24,7 +24,7 @@ from harnesses.selectors.reviews import OWN_CHANGE, approvals_needed, is_release
 from ledger.core.strict_json import JsonObject
 from ledger.core.text import clean_text
 from ledger.errors import Conflict, Denied, FieldError, Invalid
-from ledger.services import actor_name, audit_record, checked_text
+from ledger.services import AuditObject, AuditWriter, actor_name, checked_text
 
 MAX_MESSAGE_CHARS = 2_000
 MAX_REASON_CHARS = 2_000
@@ -324,23 +324,10 @@ def _standing(review: Review) -> JsonObject:
     }
 
 
-def _audit(
-    review: Review,
-    action: str,
-    acting_user: AbstractUser | None,
-    *,
-    reason: str = "",
-    before: JsonObject | None = None,
-    after: JsonObject | None = None,
-) -> None:
-    audit_record(
-        action=action,
-        acting_user=acting_user,
-        object_type="review",
-        object_id=review.pk,
-        object_label=f"{review.harness.slug} v{review.version.number}",
-        parent=("harness", review.harness_id),
-        before=before,
-        after=after,
-        reason=reason,
+def _audited(review: Review) -> AuditObject:
+    return AuditObject(
+        "review", review.pk, f"{review.harness.slug} v{review.version.number}", ("harness", review.harness_id)
     )
+
+
+_audit = AuditWriter(_audited)

@@ -26,7 +26,7 @@ from harnesses.models import Harness, HarnessMember, HarnessVersion
 from harnesses.selectors import SLUG_PATTERN, catalogue_for, spec_findings, version_spec
 from harnesses.services.reviews import review_follow_commit
 from ledger.errors import Conflict, FieldError, Invalid
-from ledger.services import actor_name, audit_record, checked_text
+from ledger.services import AuditObject, AuditWriter, actor_name, checked_text
 
 RESERVED_SLUGS = frozenset({"new", "import", "compare"})
 MAX_MESSAGE_CHARS = 2_000
@@ -97,7 +97,7 @@ def harness_create(
         raise Conflict(f'There is a harness "{slug}" already. Choose another slug.', code="slug_taken") from error
     if acting_user is not None:
         HarnessMember.objects.create(harness=harness, user_id=acting_user.pk, role=HarnessRole.ADMIN)
-    _audit(harness, "harness.created", acting_user, after={"title": harness.title, "world": world})
+    harness_audit(harness, "harness.created", acting_user, after={"title": harness.title, "world": world})
     return harness
 
 
@@ -145,7 +145,7 @@ def harness_commit(
         version.save(force_insert=True)
         locked.version_count = version.number
         locked.save(update_fields=["version_count"])
-        _audit(
+        harness_audit(
             locked,
             "harness.committed",
             acting_user,
@@ -225,7 +225,7 @@ def harness_archive(*, harness: Harness, acting_user: AbstractUser | None, reaso
     if locked.archived_at is None:
         locked.archived_at = timezone.now()
         locked.save(update_fields=["archived_at"])
-        _audit(locked, "harness.archived", acting_user, reason=reason)
+        harness_audit(locked, "harness.archived", acting_user, reason=reason)
     return locked
 
 
@@ -237,7 +237,7 @@ def harness_unarchive(*, harness: Harness, acting_user: AbstractUser | None, rea
     if locked.archived_at is not None:
         locked.archived_at = None
         locked.save(update_fields=["archived_at"])
-        _audit(locked, "harness.unarchived", acting_user, reason=reason)
+        harness_audit(locked, "harness.unarchived", acting_user, reason=reason)
     return locked
 
 
@@ -259,22 +259,9 @@ def _check_expected(harness: Harness, expected_number: int | None) -> None:
     )
 
 
-def _audit(
-    harness: Harness,
-    action: str,
-    acting_user: AbstractUser | None,
-    *,
-    reason: str = "",
-    before: dict[str, object] | None = None,
-    after: dict[str, object] | None = None,
-) -> None:
-    audit_record(
-        action=action,
-        acting_user=acting_user,
-        object_type="harness",
-        object_id=harness.pk,
-        object_label=harness.slug,
-        before=before,
-        after=after,
-        reason=reason,
-    )
+def _audited(harness: Harness) -> AuditObject:
+    return AuditObject("harness", harness.pk, harness.slug)
+
+
+harness_audit = AuditWriter(_audited)
+"""Writes the audit of a harness, its versions included."""

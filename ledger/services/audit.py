@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
 from django.contrib.auth.models import AbstractUser
 from django.db import transaction
 
@@ -13,6 +17,47 @@ from ledger.request_context import current_request_id
 
 SYSTEM_ACTOR = "system"
 MAX_REASON_CHARS = 2_000
+Audited = TypeVar("Audited")
+
+
+@dataclass(frozen=True)
+class AuditObject:
+    """What an entry is about: its type, its id, what people call it, and the type and id of what it belongs to."""
+
+    object_type: str
+    object_id: str | int
+    object_label: str
+    parent: tuple[str, str | int] | None = None
+
+
+class AuditWriter(Generic[Audited]):
+    """Writes the audit of one kind of object. `describe` says of each what it is; the rest is as in `audit_record`."""
+
+    def __init__(self, describe: Callable[[Audited], AuditObject]) -> None:
+        self._describe = describe
+
+    def __call__(
+        self,
+        audited: Audited,
+        action: str,
+        acting_user: AbstractUser | None,
+        *,
+        before: JsonObject | None = None,
+        after: JsonObject | None = None,
+        reason: str = "",
+    ) -> None:
+        about = self._describe(audited)
+        audit_record(
+            action=action,
+            acting_user=acting_user,
+            object_type=about.object_type,
+            object_id=about.object_id,
+            object_label=about.object_label,
+            parent=about.parent,
+            before=before,
+            after=after,
+            reason=reason,
+        )
 
 
 def audit_record(

@@ -12,7 +12,7 @@ from ledger.core.roles import ROLE_TITLES, Permission, roles_with
 from ledger.core.text import SLUG_PATTERN
 from ledger.errors import Conflict, Denied, FieldError, Invalid, NotFound
 from ledger.models import Team, User
-from ledger.services.audit import audit_record, checked_text
+from ledger.services.audit import AuditObject, AuditWriter, checked_text
 
 MAX_TEAM_NAME_CHARS = 120
 MAX_TEAM_MEMBERS = 500
@@ -138,22 +138,8 @@ def _names(people: Iterable[User]) -> list[str]:
     return [person.username for person in people]
 
 
-def _audit(
-    team: Team,
-    action: str,
-    acting_user: AbstractUser | None,
-    *,
-    before: dict[str, object] | None = None,
-    after: dict[str, object] | None = None,
-    reason: str = "",
-) -> None:
-    audit_record(
-        action=action,
-        acting_user=acting_user,
-        object_type="team",
-        object_id=team.pk,
-        object_label=team.slug,
-        before=before,
-        after=after,
-        reason=reason,
-    )
+def _audited(team: Team) -> AuditObject:
+    return AuditObject("team", team.pk, team.slug)
+
+
+_audit = AuditWriter(_audited)
