@@ -21,17 +21,18 @@ from harnesses.core.schemas import BrokenSchemaError, dotted, schema_problems
 from harnesses.core.spec import SCHEMA_VERSION, BindingCase, Tool
 from harnesses.runtime.results import shown_result
 from harnesses.selectors import catalogue_for
+from ledger.api.fields import StrictSerializer, WholeNumberField
 from ledger.errors import FieldError, Invalid
 
 GIVEN = "Yours."
 MADE = "Made from what the operation says of its result. Write your own to see how it reads."
 
 
-class ExampleResultRequestSerializer(serializers.Serializer[Any]):
+class ExampleResultRequestSerializer(StrictSerializer):
     """A tool as it stands in the editor, which of its cases, and a result in the operation's own terms (left out: one is made)."""
 
     tool = serializers.DictField()
-    case = serializers.IntegerField(min_value=0, max_value=1_000, default=0)
+    case = WholeNumberField(min_value=0, max_value=1_000, default=0)
     result = serializers.DictField(required=False)
 
 

@@ -171,7 +171,8 @@ def _looked_at(request: Request) -> int | None:
     if header is None:
         return expected_revision(request, REVISION)
     if header.strip() != "*":
-        raise BadIfMatch("If-None-Match takes only * here: make the label, but move none that is there.")
+        detail = "If-None-Match takes only * here: make the label, but move none that is there."
+        raise BadIfMatch(detail, header="If-None-Match")
     return 0
 
 

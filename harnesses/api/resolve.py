@@ -10,7 +10,6 @@ from typing import Any
 
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
-from django.utils.cache import get_conditional_response
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -19,6 +18,7 @@ from rest_framework.views import APIView
 from harnesses.selectors.labels import resolve_label
 from harnesses.selectors.resolving import CACHE_CONTROL, Resolved
 from ledger.api.authentication import calling_user
+from ledger.api.preconditions import answer_if_known
 from ledger.core.tokens import Scope
 from ledger.errors import Invalid
 
@@ -56,9 +56,5 @@ class ResolveView(APIView):
             label.harness.slug, label.name, label.version_id, label.version.number, label.version.spec_hash
         )
         headers = {"ETag": found.etag, "Cache-Control": CACHE_CONTROL}
-        known: HttpResponse | None = get_conditional_response(request._request, etag=found.etag)
-        if known is None:
-            return HttpResponse(found.body(), content_type="application/json", headers=headers)
-        for header, value in headers.items():
-            known[header] = value
-        return known
+        known = answer_if_known(request, found.etag, headers)
+        return known or HttpResponse(found.body(), content_type="application/json", headers=headers)

@@ -19,6 +19,7 @@ from harnesses.selectors import (
     review_progress,
     review_risk,
 )
+from ledger.api.fields import StrictSerializer, WholeNumberField
 from ledger.core.strict_json import JsonObject
 
 _KINDS: tuple[Kind, ...] = tuple(COMPONENT_FIELDS)
@@ -104,34 +105,34 @@ class ReviewDetailSerializer(ReviewSerializer):
         )
 
 
-class ReviewRequestSerializer(serializers.Serializer[Any]):
+class ReviewRequestSerializer(StrictSerializer):
     """What requests a review."""
 
-    number = serializers.IntegerField(min_value=1, max_value=MAX_NUMBER, help_text="The version to review.")
+    number = WholeNumberField(min_value=1, max_value=MAX_NUMBER, help_text="The version to review.")
     message = serializers.CharField(required=False, allow_blank=True, default="", help_text="What to look at.")
     reviewers = serializers.ListField(
         child=serializers.CharField(max_length=150), required=False, default=list, help_text="User names."
     )
 
 
-class DecisionRequestSerializer(serializers.Serializer[Any]):
+class DecisionRequestSerializer(StrictSerializer):
     """A decision. `number` is the version that was looked at: after the review moved on, the decision is refused (409)."""
 
     verdict = serializers.ChoiceField(choices=ReviewDecision.Verdict.choices)
     reason = serializers.CharField(required=False, allow_blank=True, default="", help_text="A rejection needs one.")
-    number = serializers.IntegerField(min_value=1, max_value=MAX_NUMBER)
+    number = WholeNumberField(min_value=1, max_value=MAX_NUMBER)
 
 
-class WithdrawSerializer(serializers.Serializer[Any]):
+class WithdrawSerializer(StrictSerializer):
     """Why a review is taken back."""
 
     reason = serializers.CharField(required=False, allow_blank=True, default="")
 
 
-class RenewSerializer(serializers.Serializer[Any]):
+class RenewSerializer(StrictSerializer):
     """The newer version that a review moves on to."""
 
-    number = serializers.IntegerField(min_value=1, max_value=MAX_NUMBER)
+    number = WholeNumberField(min_value=1, max_value=MAX_NUMBER)
     message = serializers.CharField(required=False, allow_blank=True, default="")
 
 
@@ -145,7 +146,7 @@ class CommentSerializer(serializers.ModelSerializer[ReviewComment]):
         fields = ("id", "author", "body", "created_at")
 
 
-class CommentRequestSerializer(serializers.Serializer[Any]):
+class CommentRequestSerializer(StrictSerializer):
     """What to say."""
 
     body = serializers.CharField()

@@ -33,7 +33,7 @@ class HarnessSerializer(serializers.ModelSerializer[Harness]):
         )
 
 
-class HarnessCreateSerializer(serializers.Serializer[Any]):
+class HarnessCreateSerializer(StrictSerializer):
     """What makes a harness."""
 
     slug = serializers.CharField(max_length=64)
@@ -89,12 +89,12 @@ class VersionDetailSerializer(VersionSerializer):
         return version_spec(version).document()
 
 
-class CommitSerializer(serializers.Serializer[Any]):
+class CommitSerializer(StrictSerializer):
     """A new version. `expected_number` is the version you started from; 0 for the first."""
 
     spec = serializers.DictField(help_text="The whole harness specification.")
     message = serializers.CharField(max_length=2_000, help_text="What changed and why.")
-    expected_number = serializers.IntegerField(required=False, min_value=0, max_value=MAX_NUMBER)
+    expected_number = WholeNumberField(required=False, min_value=0, max_value=MAX_NUMBER)
 
 
 class UploadSerializer(serializers.Serializer[Any]):

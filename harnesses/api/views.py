@@ -7,7 +7,6 @@ from typing import Any
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
-from django.utils.cache import get_conditional_response
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import generics
@@ -48,6 +47,7 @@ from harnesses.services import (
 from ledger.api.authentication import calling_user
 from ledger.api.idempotency import idempotent
 from ledger.api.parsers import RawBodyParser
+from ledger.api.preconditions import answer_if_known
 from ledger.core.tokens import Scope
 
 READ, WRITE = [Scope.HARNESSES_READ], [Scope.HARNESSES_WRITE]
@@ -154,10 +154,7 @@ class VersionView(APIView):
     def get(self, request: Request, slug: str, number: str) -> HttpResponseBase:
         version = version_get(policy.harness_for(calling_user(request), slug), number)
         headers = {"ETag": f'"{version.spec_hash}"', "Cache-Control": "private, no-cache"}
-        known = get_conditional_response(request._request, etag=headers["ETag"])
-        if known is not None:
-            for name, value in headers.items():
-                known[name] = value
+        if (known := answer_if_known(request, headers["ETag"], headers)) is not None:
             return known
         return Response(VersionDetailSerializer(version).data, headers=headers)
 

@@ -66,9 +66,8 @@ def _compiled(pattern: str) -> regex.Pattern[str]:
     if len(pattern) > MAX_PATTERN_CHARS:
         raise PatternError(f"the pattern has {len(pattern):,} characters; the limit is {MAX_PATTERN_CHARS:,}")
     if (size := _written_out(pattern)) > MAX_WRITTEN_OUT:
-        raise PatternError(
-            f"the pattern {pattern[:80]!a} is {size:,} characters long with its repeats written out; the limit is {MAX_WRITTEN_OUT:,}"
-        )
+        detail = f"has {size:,} characters with its repeats written out; the limit is {MAX_WRITTEN_OUT:,}"
+        raise PatternError(f"the pattern {pattern[:80]!a} {detail}")
     try:
         return regex.compile(pattern)
     except (regex.error, ValueError, OverflowError, RecursionError, MemoryError, KeyError, IndexError) as error:

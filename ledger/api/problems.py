@@ -59,6 +59,9 @@ _MENDS = {
     "null_characters_not_allowed": "Remove the NUL character.",
     "surrogate_characters_not_allowed": "Remove the broken character.",
 }
+MAX_FIELD_ERRORS = 50
+MAX_MESSAGE_CHARS = 300
+"""What a refusal repeats of what was sent: a value of a megabyte is no help in it."""
 _DEFAULT_MEND = "Correct the value; the schema is at /api/schema/."
 
 
@@ -105,7 +108,7 @@ def problem_of(exc: Exception) -> Problem:
         headers = getattr(exc, "headers", {})
         return Problem(exc.status, exc.code, exc.title, exc.detail, exc.field_errors, extra, headers)
     if isinstance(exc, exceptions.ValidationError):
-        errors = tuple(_flatten(exc.detail))
+        errors = tuple(_flatten(exc.detail)[:MAX_FIELD_ERRORS])
         detail = "; ".join(f"{error.field}: {error.message}" if error.field else error.message for error in errors[:5])
         return Problem(400, "invalid", "The input is not valid", detail, errors)
     if isinstance(exc, Http404):
@@ -148,7 +151,10 @@ def _flatten(detail: Any, path: str = "") -> list[FieldError]:
             return [error for item in detail for error in _flatten(item, path)]
         return [error for index, item in enumerate(detail) for error in _flatten(item, f"{path}[{index}]")]
     code = getattr(detail, "code", "invalid") or "invalid"
-    return [FieldError(path, str(detail), _MENDS.get(code, _DEFAULT_MEND), code)]
+    message = str(detail)
+    if len(message) > MAX_MESSAGE_CHARS:
+        message = f"{message[:MAX_MESSAGE_CHARS]}…"
+    return [FieldError(path, message, _MENDS.get(code, _DEFAULT_MEND), code)]
 
 
 def _join(path: str, key: object) -> str:

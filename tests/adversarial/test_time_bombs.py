@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 
 import pytest
@@ -101,10 +102,8 @@ def test_patterns_are_found_as_json_schema_says():
 @pytest.mark.parametrize("number", [10**400, -(10**400), 1e308])
 def test_a_number_too_large_to_divide_breaks_nothing(number):
     schema = {"type": "object", "properties": {"n": {"type": "number", "multipleOf": 0.01}}}
-    try:
+    with contextlib.suppress(BrokenSchemaError):
         schema_problems(schema, {"n": number})
-    except BrokenSchemaError:
-        pass
 
 
 def test_the_findings_of_a_harness_full_of_bombs_come_at_once(demo_catalogue):

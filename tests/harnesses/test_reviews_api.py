@@ -187,8 +187,14 @@ def test_reviews_of_a_hidden_harness_are_not_there(reviewer_api, review):
     assert reviewer_api.get(f"{BASE}/reviews").json()["results"] == []
     for path in ("", "/threads"):
         problem_of(reviewer_api.get(f"{BASE}/reviews/{review.pk}{path}"), 404, "not_found")
-    for path in ("decisions", "withdraw", "renew", "threads"):
-        problem_of(post(reviewer_api, f"reviews/{review.pk}/{path}", {"verdict": "approve", "number": 2}), 404)
+    bodies = {
+        "decisions": {"verdict": "approve", "number": 2},
+        "withdraw": {},
+        "renew": {"number": 2},
+        "threads": {"body": "Hm."},
+    }
+    for path, body in bodies.items():
+        problem_of(post(reviewer_api, f"reviews/{review.pk}/{path}", body), 404)
 
 
 # --- bad input -------------------------------------------------------------------------------------------------------
@@ -244,6 +250,7 @@ def test_a_decision_that_makes_no_sense_is_told_by_field(reviewer_api, review, b
     [
         ({}, 400, "body"),
         ({"body": ""}, 400, "body"),
+        ({"body": "x", "extra": 1}, 400, "extra"),
         ({"body": "x" * 100_000}, 422, "body"),
         ({"body": "x", "component_kind": "moon"}, 400, "component_kind"),
         ({"body": "x", "component_kind": "prompt", "component_id": "nope"}, 422, "component_id"),
@@ -260,7 +267,7 @@ def test_nul_is_a_400_and_odd_scripts_are_kept(reviewer_api, review):
     response = reviewer_api.generic("POST", f"{BASE}/reviews/{review.pk}/threads", raw, content_type="application/json")
     problem_of(response, 400, "malformed")
     text = "‮שלום‬ 你好 🧵 <b>{{ x }}</b>"
-    made = post(reviewer_api, f"reviews/{review.pk}/threads", {"body": text, "extra": 1})
+    made = post(reviewer_api, f"reviews/{review.pk}/threads", {"body": text})
     assert made.json()["comments"][0]["body"] == text
 
 
