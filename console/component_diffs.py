@@ -1,26 +1,22 @@
 """What changed in the texts of two harnesses, component by component and field by field.
 
-A field that is JSON is shown in its author's key order. The older side is written in the order of the newer one, so that keys
-that only moved are no difference, on the screen as in the hash.
+A field that is JSON is shown in the key order of the newer side's author.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
+from console.component_words import KIND_PLURALS, KIND_TITLES, field_title
 from console.presenters import Badge
-from console.review_diffs import KIND_TITLES, field_title
 from console.text_diff import TextDiff, text_diff
 from harnesses.core.changes import kept_order
-from harnesses.core.diff import KINDS, Component, component_name, components_by_key
-from harnesses.core.schemas import same_json
-from harnesses.core.spec import HarnessSpec
+from harnesses.core.component_texts import compared_texts
+from harnesses.core.kinds import KIND_FIELDS, Component, component_name, components_by_key
+from harnesses.core.spec import HarnessSpec, RuntimeSettings
 
 _ANCHORS = {"prompt": "section"}
-_PLURALS = {"prompt": "Prompt sections", "skill": "Skills", "tool": "Tools", "hook": "Hooks", "example": "Examples"}
 _STATES = {"added": Badge("Added", "ok"), "removed": Badge("Removed", "bad"), "changed": Badge("Changed", "info")}
 
 
@@ -71,13 +67,13 @@ def component_changes(
     """Every component that differs, in the order of the format; what was removed stands where it stood."""
     labels = (old_label, new_label)
     found: list[ComponentChange] = []
-    for kind, field in KINDS:
+    for kind, field in KIND_FIELDS.items():
         left, right = components_by_key(getattr(old, field)), components_by_key(getattr(new, field))
         found += _of_kind(kind, left, right, labels)
         before, after = kept_order(list(left), list(right))
         if before != after:
             found.append(_order(kind, left, right, (before, after), labels))
-    runtime = tuple(_fields(old.runtime.model_dump(mode="json"), new.runtime.model_dump(mode="json"), labels))
+    runtime = tuple(_fields(old.runtime, new.runtime, labels))
     if runtime:
         title, state = KIND_TITLES["runtime"], _STATES["changed"]
         found.append(ComponentChange("runtime", "runtime", title, "", state, False, False, runtime))
@@ -89,7 +85,7 @@ def _of_kind(
 ) -> Iterator[ComponentChange]:
     for key in _in_place(list(left), list(right)):
         before, after = left.get(key), right.get(key)
-        fields = tuple(_fields(_document(before), _document(after), labels))
+        fields = tuple(_fields(before, after, labels))
         shown = after or before
         if not fields or shown is None:
             continue
@@ -115,18 +111,13 @@ def _in_place(old: list[str], new: list[str]) -> list[str]:
     return result
 
 
-def _document(component: Component | None) -> dict[str, Any]:
-    return component.model_dump(mode="json", exclude={"id"}) if component is not None else {}
-
-
-def _fields(old: dict[str, Any], new: dict[str, Any], labels: tuple[str, str]) -> Iterator[FieldChange]:
-    for name in dict.fromkeys([*new, *old]):
-        before, after = old.get(name), new.get(name)
-        if same_json(before, after):
-            continue
-        diff = text_diff(_shown(ordered_like(before, after)), _shown(after), old_label=labels[0], new_label=labels[1])
+def _fields(
+    old: Component | RuntimeSettings | None, new: Component | RuntimeSettings | None, labels: tuple[str, str]
+) -> Iterator[FieldChange]:
+    for field in compared_texts(old, new):
+        diff = text_diff(field.old, field.new, old_label=labels[0], new_label=labels[1])
         if diff is not None:
-            yield FieldChange(field_title(name), diff)
+            yield FieldChange(field_title(field.name), diff)
 
 
 def _order(
@@ -141,22 +132,4 @@ def _order(
     )
     diff = text_diff(old, new, old_label=labels[0], new_label=labels[1])
     fields = (FieldChange("Order", diff),) if diff is not None else ()
-    return ComponentChange(kind, "", _PLURALS[kind], "in another order", _STATES["changed"], False, False, fields)
-
-
-def ordered_like(value: Any, model: Any) -> Any:
-    """The same JSON value, its keys in the order in which `model` has them; keys of its own last, in their own order."""
-    if isinstance(value, dict) and isinstance(model, dict):
-        names = [*(name for name in model if name in value), *(name for name in value if name not in model)]
-        return {name: ordered_like(value[name], model.get(name)) for name in names}
-    if isinstance(value, list) and isinstance(model, list):
-        models = [*model, *([None] * len(value))]
-        return [ordered_like(item, other) for item, other in zip(value, models, strict=False)]
-    return value
-
-
-def _shown(value: Any) -> str:
-    """A field as text; an empty one is no text at all."""
-    if value is None or value in ("", [], {}):
-        return ""
-    return value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False)
+    return ComponentChange(kind, "", KIND_PLURALS[kind], "in another order", _STATES["changed"], False, False, fields)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from console import presenters
+from console.component_words import KIND_TITLES
 from console.presenters import Badge
 from harnesses import ports, selectors
 from harnesses.core.risk import EVAL_TITLES, RiskReport
@@ -22,14 +23,6 @@ _PART_KINDS = {
     "tools": "tools",
     "calls": "call format",
     "examples": "chat turns",
-}
-_FINDING_KINDS = {
-    "prompt": "Prompt section",
-    "skill": "Skill",
-    "tool": "Tool",
-    "hook": "Hook",
-    "example": "Example",
-    "runtime": "Runtime",
 }
 
 
@@ -140,7 +133,7 @@ def finding_rows(findings: Iterable[Finding]) -> list[FindingRow]:
     order = {"error": 0, "warning": 1}
     rows = []
     for item in sorted(findings, key=lambda finding: order.get(finding.severity, 2)):
-        kind = _FINDING_KINDS.get(item.component_kind, item.component_kind.capitalize())
+        kind = KIND_TITLES.get(item.component_kind, item.component_kind.capitalize())
         component = f"{kind} {item.component_id}".strip() if item.component_id else kind
         badge = presenters.severity_badge(item.severity)
         rows.append(FindingRow(badge, item.code, component, item.field or "", item.message, item.mend))

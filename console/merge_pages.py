@@ -10,9 +10,9 @@ from django.contrib.auth.models import AbstractUser
 from django.db import transaction
 
 from console import harness_pages
+from console.component_words import KIND_TITLES, field_title
 from console.harness_pages import RiskView
 from console.presenters import json_text
-from console.review_diffs import KIND_TITLES, field_title
 from harnesses import selectors, services
 from harnesses.core.jsonvalues import JsonObject
 from harnesses.core.merge import MergeConflict, MergeResult, Side, merge_specs

@@ -7,19 +7,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from console.component_words import KIND_TITLES, field_title
 from console.text_diff import DiffRow, Pieces, TextDiff, text_diff
-from harnesses.core.component_texts import component_texts, line_of
+from harnesses.core.component_texts import FieldTexts, compared_texts, line_of
+from harnesses.core.kinds import component_name, component_of
 from harnesses.core.risk import RiskReport
-from harnesses.core.spec import HarnessSpec
+from harnesses.core.spec import HarnessSpec, RuntimeSettings
 
-KIND_TITLES = {
-    "prompt": "Prompt section",
-    "skill": "Skill",
-    "tool": "Tool",
-    "hook": "Hook",
-    "example": "Example",
-    "runtime": "Runtime settings",
-}
 MAX_FOLDED = 200
 """Equal lines that can be unfolded in one place, and commented on."""
 
@@ -126,32 +120,33 @@ def component_diffs(
 def _component_diff(
     old: HarnessSpec, new: HarnessSpec, kind: str, component_id: str, name: str, threads: Iterable[Any]
 ) -> ComponentDiff:
-    before, after = component_texts(old, kind, component_id), component_texts(new, kind, component_id)
+    before, after = component_of(old, kind, component_id), component_of(new, kind, component_id)
     own = [item for item in threads if (item.component_kind, item.component_id) == (kind, component_id)]
-    placed = _placed(own, after or {})
-    left, right = before or {}, after or {}
+    compared = list(compared_texts(before, after))
+    placed = _placed(own, {item.name: item.new for item in compared if item.new})
     fields = []
-    for field_name in dict.fromkeys([*right, *left]):
-        diff = text_diff(left.get(field_name, ""), right.get(field_name, ""), old_label="old", new_label="new")
-        if diff is None and field_name not in {item.field for item in own}:
+    for item in compared:
+        diff = text_diff(item.old, item.new, old_label="old", new_label="new")
+        if diff is None and item.name not in {thread.field for thread in own}:
             continue
-        fields.append(_field_diff(field_name, diff, right.get(field_name, ""), placed))
-    title = name or (right or left).get("name") or (right or left).get("title") or component_id
+        fields.append(_field_diff(item.name, diff, item.new, placed))
+    shown = after or before
+    called = component_name(shown) if shown is not None and not isinstance(shown, RuntimeSettings) else ""
     return ComponentDiff(
-        place=Place(kind, component_id, title=title),
-        state=_state(before, after),
+        place=Place(kind, component_id, title=name or called or component_id),
+        state=_state(before is not None, after is not None, compared),
         fields=tuple(fields),
         threads=tuple(placed.at_component),
         open_count=sum(item.resolved_at is None for item in own),
     )
 
 
-def _state(before: dict[str, str] | None, after: dict[str, str] | None) -> str:
-    if before is None:
-        return "added" if after is not None else "gone"
-    if after is None:
+def _state(was_there: bool, is_there: bool, fields: Sequence[FieldTexts]) -> str:
+    if not was_there:
+        return "added" if is_there else "gone"
+    if not is_there:
         return "removed"
-    return "changed" if before != after else "unchanged"
+    return "changed" if any(item.old != item.new for item in fields) else "unchanged"
 
 
 def _field_diff(name: str, diff: TextDiff | None, text: str, placed: _Placed) -> FieldDiff:
@@ -217,9 +212,3 @@ def _line(row: DiffRow) -> Line:
     if not row.new_number:
         return Line("-", row.old_number, None, row.old_pieces)
     return Line("" if row.old_number else "+", row.old_number, row.new_number, row.new_pieces)
-
-
-def field_title(name: str) -> str:
-    """A field of the format as people call it."""
-    words = name.replace("_", " ")
-    return {"body": "Text", "input schema": "Parameters", "output schema": "Result"}.get(words, words.capitalize())

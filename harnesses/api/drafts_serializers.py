@@ -10,6 +10,7 @@ from rest_framework import serializers
 
 from harnesses.api.serializers import FindingSerializer
 from harnesses.core.jsonvalues import JsonObject
+from harnesses.core.kinds import KIND_FIELDS, KINDS
 from harnesses.core.mends import Mend
 from harnesses.core.merge import MergeResult
 from harnesses.core.risk import RiskReport
@@ -140,7 +141,7 @@ class MentionsSerializer(StrictSerializer):
     """A component whose name is about to change."""
 
     document = serializers.DictField()
-    kind = serializers.ChoiceField(("prompt", "skill", "tool", "hook", "example"))
+    kind = serializers.ChoiceField(tuple(KIND_FIELDS))
     component_id = TextField()
     new_name = TextField(required=False, default="")
 
@@ -170,7 +171,7 @@ class SearchSerializer(StrictSerializer):
     find = TextField(help_text="At most 1,000 characters.")
     is_case_sensitive = serializers.BooleanField(required=False, default=False)
     kinds = serializers.ListField(
-        child=serializers.ChoiceField(("prompt", "skill", "tool", "hook", "example", "runtime")),
+        child=serializers.ChoiceField(KINDS),
         required=False,
         allow_null=True,
         default=None,

@@ -9,8 +9,7 @@ from typing import Any
 from django.contrib.auth.models import AbstractUser
 from rest_framework import serializers
 
-from harnesses.core.changes import Kind
-from harnesses.core.component_texts import COMPONENT_FIELDS
+from harnesses.core.kinds import KINDS
 from harnesses.models import Review, ReviewComment, ReviewDecision, ReviewThread
 from harnesses.selectors import (
     MAX_NUMBER,
@@ -21,8 +20,6 @@ from harnesses.selectors import (
 )
 from ledger.api.fields import StrictSerializer, WholeNumberField
 from ledger.core.strict_json import JsonObject
-
-_KINDS: tuple[Kind, ...] = tuple(COMPONENT_FIELDS)
 
 
 class ReviewSerializer(serializers.ModelSerializer[Review]):
@@ -187,7 +184,7 @@ class ThreadSerializer(serializers.ModelSerializer[ReviewThread]):
 class ThreadRequestSerializer(CommentRequestSerializer):
     """A new thread and its place; without a component it is about the change as a whole. Lines count from 1."""
 
-    component_kind = serializers.ChoiceField(choices=_KINDS, required=False, allow_blank=True, default="")
+    component_kind = serializers.ChoiceField(choices=KINDS, required=False, allow_blank=True, default="")
     component_id = serializers.CharField(required=False, allow_blank=True, default="", max_length=64)
     field = serializers.CharField(required=False, allow_blank=True, default="", max_length=300)
     line = serializers.IntegerField(required=False, allow_null=True, default=None, min_value=1, max_value=MAX_NUMBER)

@@ -6,9 +6,8 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from harnesses.core.changes import Kind
-from harnesses.core.diff import KINDS
 from harnesses.core.jsonvalues import JsonObject
+from harnesses.core.kinds import KIND_FIELDS, Kind
 
 ComponentKey = tuple[Kind, str]
 """A kind and an id; the runtime settings are ("runtime", "runtime")."""
@@ -48,7 +47,7 @@ def blame(versions: Iterable[tuple[int, JsonObject]], *, is_complete: bool = Tru
 
 
 def _components(document: JsonObject) -> Iterator[tuple[ComponentKey, str]]:
-    for kind, name in KINDS:
+    for kind, name in KIND_FIELDS.items():
         for component in document.get(name, ()):
             yield (kind, component["id"]), json.dumps(component, sort_keys=True)
     yield ("runtime", "runtime"), json.dumps(document.get("runtime"), sort_keys=True)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from harnesses.core.jsonvalues import JsonValue
+from harnesses.core.kinds import Kind
 from harnesses.core.schemas import same_json
 
 Action = Literal["added", "removed", "renamed", "reordered", "changed"]
-Kind = Literal["prompt", "skill", "tool", "hook", "example", "runtime"]
 
 
 @dataclass(frozen=True)

@@ -7,35 +7,13 @@ matched through their bindings, are compared in `harnesses.core.tool_diff`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harnesses.core.changes import Change, Kind, diff_json, kept_order
-from harnesses.core.spec import Example, HarnessSpec, Hook, PromptSection, RuntimeSettings, Skill, Tool
+from harnesses.core.changes import Change, diff_json, kept_order
+from harnesses.core.kinds import KIND_FIELDS, NAME_FIELDS, Component, Kind, component_name, components_by_key
+from harnesses.core.spec import HarnessSpec, RuntimeSettings, Tool
 from harnesses.core.tool_diff import diff_tools
-
-__all__ = [
-    "KINDS",
-    "KIND_FIELDS",
-    "Change",
-    "Component",
-    "HarnessDiff",
-    "component_name",
-    "components_by_key",
-    "diff_specs",
-]
-
-Component = PromptSection | Skill | Tool | Hook | Example
-_NAME_LENGTH = 40
-KINDS: tuple[tuple[Kind, str], ...] = (
-    ("prompt", "prompt"),
-    ("skill", "skills"),
-    ("tool", "tools"),
-    ("hook", "hooks"),
-    ("example", "examples"),
-)
-"""Each kind of component with the field of the specification that holds it, in the order of the format."""
-KIND_FIELDS: Mapping[str, str] = dict(KINDS)
 
 
 @dataclass(frozen=True)
@@ -52,18 +30,10 @@ class HarnessDiff:
 def diff_specs(old: HarnessSpec, new: HarnessSpec) -> HarnessDiff:
     """Every change that leads from `old` to `new`."""
     changes: list[Change] = []
-    for kind, field in KINDS:
+    for kind, field in KIND_FIELDS.items():
         changes.extend(_diff_components(kind, getattr(old, field), getattr(new, field)))
     changes.extend(_diff_runtime(old.runtime, new.runtime))
     return HarnessDiff(tuple(changes))
-
-
-def component_name(component: Component) -> str:
-    """What people call a component: its name, the title of a prompt section, or how the comment of an example begins."""
-    if isinstance(component, Example):
-        comment = " ".join(component.comment.split())
-        return comment if len(comment) <= _NAME_LENGTH else f"{comment[: _NAME_LENGTH - 1]}…"
-    return component.title if isinstance(component, PromptSection) else component.name
 
 
 def _diff_components(kind: Kind, old: Sequence[Component], new: Sequence[Component]) -> list[Change]:
@@ -86,22 +56,11 @@ def _diff_components(kind: Kind, old: Sequence[Component], new: Sequence[Compone
     return changes
 
 
-def components_by_key(components: Sequence[Component]) -> dict[str, Component]:
-    """Components by id. An id used twice, which validation reports, gets a number so that nothing is lost from sight."""
-    result: dict[str, Component] = {}
-    for component in components:
-        key, number = component.id, 2
-        while key in result:
-            key, number = f"{component.id}#{number}", number + 1
-        result[key] = component
-    return result
-
-
 def _diff_component(kind: Kind, old: Component, new: Component) -> list[Change]:
     if isinstance(old, Tool) and isinstance(new, Tool):
         return diff_tools(old, new)
     old_name, new_name = component_name(old), component_name(new)
-    name_field = {"prompt": "title", "example": ""}.get(kind, "name")
+    name_field = NAME_FIELDS.get(kind)
     changes: list[Change] = []
     before, after = old.model_dump(mode="json"), new.model_dump(mode="json")
     if name_field and old_name != new_name:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from harnesses.core.changes import Change, Kind
+from harnesses.core.changes import Change
 from harnesses.core.families import Judgement
 from harnesses.core.jsonvalues import JsonValue
+from harnesses.core.kinds import Kind
 from harnesses.core.schemas import shown
 
 VERDICT_WORDS: Final[dict[str, str]] = {

@@ -10,9 +10,9 @@ import redis
 from django.core.cache import cache
 
 from harnesses.core.blame import ComponentKey, blame
-from harnesses.core.changes import Kind
-from harnesses.core.diff import KINDS, component_name, diff_specs
+from harnesses.core.diff import diff_specs
 from harnesses.core.jsonvalues import JsonObject, parse_json
+from harnesses.core.kinds import KIND_FIELDS, Kind, component_name
 from harnesses.core.risk import assess
 from harnesses.models import HarnessVersion
 from harnesses.selectors.versions import Comparison, catalogue_for, version_spec
@@ -43,7 +43,7 @@ def version_blame(version: HarnessVersion) -> tuple[BlamedComponent, ...]:
     by_number = {maker.number: maker for maker in makers.defer("document")}
     spec = version_spec(version)
     names: dict[ComponentKey, str] = {
-        (kind, component.id): component_name(component) for kind, field in KINDS for component in getattr(spec, field)
+        (kind, component.id): component_name(component) for kind, field in KIND_FIELDS.items() for component in getattr(spec, field)
     }
     return tuple(
         BlamedComponent(kind, component_id, names.get((kind, component_id), kind), by_number[number])

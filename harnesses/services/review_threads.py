@@ -10,7 +10,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from harnesses import policy
-from harnesses.core.component_texts import COMPONENT_FIELDS, component_texts, line_of
+from harnesses.core.component_texts import component_texts, line_of
+from harnesses.core.kinds import KINDS
 from harnesses.core.membership import HarnessAction
 from harnesses.models import Harness, Review, ReviewComment, ReviewThread
 from harnesses.selectors.reviews import COMMENT_ACTIONS
@@ -158,11 +159,11 @@ def _checked_place(review: Review, kind: str, component_id: str, field: str, lin
                 mend = f"Name its component_kind too, or leave {name} out."
                 raise Invalid.field(name, "It is not said of what kind of component.", mend, code="no_kind")
         return _Place()
-    if kind not in COMPONENT_FIELDS:
+    if kind not in KINDS:
         raise Invalid.field(
             "component_kind",
             f"{kind[:40]!a} is no kind.",
-            f"Use one of {', '.join(COMPONENT_FIELDS)}.",
+            f"Use one of {', '.join(KINDS)}.",
             code="bad_kind",
         )
     texts = _texts(review, kind, component_id)

@@ -7,7 +7,7 @@ from html import unescape
 
 import pytest
 
-from console.component_diffs import component_changes, ordered_like
+from console.component_diffs import component_changes
 from console.text_diff import MAX_HIDDEN_ROWS, text_diff
 from harnesses.core.editing import apply_edits
 from harnesses.core.spec import HarnessSpec
@@ -185,11 +185,6 @@ def test_keys_that_only_moved_are_no_change_and_the_authors_order_is_kept():
     (field,) = change.fields
     assert sum(bool(row.new_class) for row in field.diff.rows) == 1
     assert [line.new_pieces[0][1] for line in field.diff.rows[0].hidden][:2] == ["{", '  "required": [']
-
-
-def test_ordered_like_keeps_every_key():
-    assert list(ordered_like({"a": 1, "b": 2, "c": 3}, {"c": 0, "a": 0})) == ["c", "a", "b"]
-    assert ordered_like([{"a": 1, "b": 2}, 3], [{"b": 0, "a": 0}]) == [{"a": 1, "b": 2}, 3]
 
 
 def test_added_removed_and_reordered_components_are_told():

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harnesses.core.diff import KIND_FIELDS
 from harnesses.core.editing import apply_edits
 from harnesses.core.fieldpaths import format_path, parse_path
+from harnesses.core.kinds import KIND_FIELDS
 from harnesses.core.merge import MergeConflict, MergeResult, merge_specs
 from harnesses.core.merge.sequences import merge_order, merge_sequences
 from harnesses.core.spec import HarnessSpec, PromptSection

@@ -19,7 +19,7 @@ from typing import Final
 
 from harnesses.core.editing.copies import CopiedComponent, copy_component, fresh_id, fresh_name, tool_from_operation
 from harnesses.core.editing.mentions import Mention, count_references, find_mentions
-from harnesses.core.editing.operations import NAME_FIELDS, EditProblem, perform
+from harnesses.core.editing.operations import EditProblem, perform
 from harnesses.core.editing.search import FoundLine, search_text
 from harnesses.core.jsonvalues import JsonObject, JsonValue
 from harnesses.core.parsing import SpecInputError, spec_from_document
@@ -28,7 +28,6 @@ from harnesses.core.spec import HarnessSpec
 
 __all__ = [
     "MAX_EDITS",
-    "NAME_FIELDS",
     "CopiedComponent",
     "EditError",
     "Edited",

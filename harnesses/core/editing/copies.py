@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from harnesses.core.bindings import identity_binding
-from harnesses.core.changes import Kind
 from harnesses.core.checks_names import WIRE_WORDS, twin_key
-from harnesses.core.diff import KIND_FIELDS
 from harnesses.core.editing.texts import text_fields
 from harnesses.core.jsonvalues import JsonObject
+from harnesses.core.kinds import KIND_FIELDS, NAME_FIELDS, Kind, component_name, component_of
 from harnesses.core.operations import OperationSpec
 from harnesses.core.spec import HarnessSpec, Tool
 from harnesses.core.templates import template_references
@@ -77,14 +76,13 @@ def copy_component(source: HarnessSpec, kind: Kind, component_id: str, target: H
     Id and name are made free. Tools that `target` does not have are left out of allowed tools and matchers; texts stay as they
     are. Raises KeyError where `source` has no such component.
     """
-    held = getattr(source, KIND_FIELDS[kind])
-    original = next((item for item in held if item.id == component_id), None)
+    original = component_of(source, kind, component_id)
     if original is None:
         raise KeyError(component_id)
     component: JsonObject = original.model_dump(mode="json")
     notes: list[str] = []
     component["id"] = fresh_id(component_id, {item.id for item in getattr(target, KIND_FIELDS[kind])})
-    name_field = {"prompt": "title", "example": None}.get(kind, "name")
+    name_field = NAME_FIELDS.get(kind)
     if name_field:
         name = _free_name(kind, component[name_field], target)
         if name != component[name_field]:
@@ -97,7 +95,7 @@ def copy_component(source: HarnessSpec, kind: Kind, component_id: str, target: H
 
 def _free_name(kind: Kind, name: str, target: HarnessSpec) -> str:
     """The name itself where it is free, whatever it looks like; else a fresh one."""
-    held = [item.title if kind == "prompt" else item.name for item in getattr(target, KIND_FIELDS[kind])]
+    held = [component_name(item) for item in getattr(target, KIND_FIELDS[kind])]
     if twin_key(name) not in {twin_key(other) for other in held}:
         return name
     return fresh_name(kind, name, target)

@@ -10,10 +10,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from harnesses.core.changes import Kind
-from harnesses.core.diff import KIND_FIELDS
 from harnesses.core.editing.texts import TextField, excerpt, is_within, line_number, placeholder_spans, text_fields
 from harnesses.core.jsonvalues import JsonObject
+from harnesses.core.kinds import NAME_FIELDS, Kind, component_of
 from harnesses.core.spec import HarnessSpec
 from harnesses.core.templates import template_references
 
@@ -87,9 +86,8 @@ def _replaced(text: str, spans: list[tuple[int, int]], new: str) -> str:
 
 
 def _name_of(spec: HarnessSpec, kind: Kind, component_id: str) -> str:
-    field = KIND_FIELDS.get(kind)
-    component = next((item for item in getattr(spec, field) if item.id == component_id), None) if field else None
-    return getattr(component, "title" if kind == "prompt" else "name", "") if component is not None else ""
+    component = component_of(spec, kind, component_id)
+    return getattr(component, NAME_FIELDS[kind], "") if kind in NAME_FIELDS else ""
 
 
 def _spans(field: TextField, kind: Kind, name: str) -> Iterator[tuple[int, int]]:

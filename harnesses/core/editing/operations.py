@@ -11,16 +11,13 @@ from copy import deepcopy
 from itertools import pairwise
 from typing import Any, Final
 
-from harnesses.core.changes import Kind
-from harnesses.core.diff import KIND_FIELDS
 from harnesses.core.editing.mentions import follow_rename
 from harnesses.core.editing.search import replace_in_document
 from harnesses.core.fieldpaths import FieldPath, parse_path
 from harnesses.core.jsonvalues import JsonObject, JsonValue
+from harnesses.core.kinds import KIND_FIELDS, KINDS, NAME_FIELDS, Kind
 from harnesses.core.schemas import shown
 
-NAME_FIELDS: Final[Mapping[str, str]] = {"prompt": "title", "skill": "name", "tool": "name", "hook": "name"}
-"""The field that holds what people call a component; an example has none."""
 _WORDS: Final = {
     "prompt": "section", "skill": "skill", "tool": "tool", "hook": "hook", "example": "example",
     "runtime": "runtime settings",
@@ -61,7 +58,7 @@ def _edit_mend() -> str:
 
 def _kind(edit: JsonObject, *, with_runtime: bool = False) -> Kind:
     kind = edit.get("kind")
-    kinds = (*KIND_FIELDS, "runtime") if with_runtime else tuple(KIND_FIELDS)
+    kinds = KINDS if with_runtime else tuple(KIND_FIELDS)
     if kind not in kinds:
         raise EditProblem("kind", f"There is no kind {shown(kind)} here.", f"Use one of {', '.join(kinds)}.")
     return kind
@@ -259,8 +256,8 @@ def _replace(document: JsonObject, edit: JsonObject) -> str:
     if not find:
         raise EditProblem("find", "There is nothing to look for.", "Write the text to look for.")
     kinds = edit.get("kinds")
-    if kinds is not None and (not isinstance(kinds, list) or set(map(str, kinds)) - {*KIND_FIELDS, "runtime"}):
-        known = ", ".join((*KIND_FIELDS, "runtime"))
+    if kinds is not None and (not isinstance(kinds, list) or set(map(str, kinds)) - set(KINDS)):
+        known = ", ".join(KINDS)
         raise EditProblem("kinds", f"{shown(kinds)} is no list of kinds.", f"Use some of {known}, or null for all.")
     count = replace_in_document(
         document, find, replacement, is_case_sensitive=_flag(edit, "is_case_sensitive"), kinds=kinds

@@ -9,9 +9,9 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from harnesses.core.changes import Kind
 from harnesses.core.editing.texts import TextField, excerpt, is_within, line_number, placeholder_spans, text_fields
 from harnesses.core.jsonvalues import JsonObject
+from harnesses.core.kinds import Kind
 from harnesses.core.spec import HarnessSpec
 
 MAX_FOUND = 2_000

@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from harnesses.core.changes import Kind
-from harnesses.core.diff import KINDS
 from harnesses.core.fieldpaths import FieldPath, format_path
 from harnesses.core.jsonvalues import JsonObject, JsonValue
+from harnesses.core.kinds import KIND_FIELDS, Kind
 
 _PLACEHOLDER: Final = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", re.DOTALL)
 _TEMPLATE_FIELDS: Final = frozenset({
@@ -47,7 +46,7 @@ class TextField:
 
 def text_fields(document: JsonObject) -> Iterator[TextField]:
     """The texts of a harness's document, component by component in the order of the format."""
-    for kind, field in KINDS:
+    for kind, field in KIND_FIELDS.items():
         for component in document[field]:
             name = str(component.get("title" if kind == "prompt" else "name") or component.get("comment") or "")
             for path, owner, key in _places(kind, component):

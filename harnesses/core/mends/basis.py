@@ -12,11 +12,11 @@ from harnesses.core.checks_examples import check_examples
 from harnesses.core.checks_hooks import check_hooks
 from harnesses.core.checks_loops import check_loops
 from harnesses.core.checks_tools import check_tools
-from harnesses.core.diff import KIND_FIELDS
 from harnesses.core.editing.operations import EditProblem, perform
 from harnesses.core.fieldpaths import FieldPath, parse_path
 from harnesses.core.findings import Finding
 from harnesses.core.jsonvalues import JsonObject, JsonValue
+from harnesses.core.kinds import KIND_FIELDS
 from harnesses.core.operations import OperationCatalogue, OperationSpec
 from harnesses.core.spec import BindingCase, HarnessSpec, Hook, RuntimeSettings, Tool
 
@@ -59,8 +59,9 @@ class Case:
         kind = self.finding.component_kind
         if kind == "runtime":
             return self.spec.runtime
-        name = KIND_FIELDS.get(kind)
-        found = [item for item in getattr(self.spec, name) if item.id == self.id] if name else []
+        if kind == "harness":
+            return None
+        found = [item for item in getattr(self.spec, KIND_FIELDS[kind]) if item.id == self.id]
         return found[0] if len(found) == 1 else None
 
     def tool(self) -> Tool | None:

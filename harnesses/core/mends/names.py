@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from harnesses.core.checks_loops import breaks
 from harnesses.core.checks_names import twin_key
-from harnesses.core.diff import KIND_FIELDS
 from harnesses.core.editing.copies import fresh_id, fresh_name
 from harnesses.core.jsonvalues import JsonObject
+from harnesses.core.kinds import KIND_FIELDS
 from harnesses.core.mends.basis import Case, Mend, short
 from harnesses.core.spec import CheckReply, HarnessSpec, RuntimeSettings, Skill, Tool
 from harnesses.core.templates import template_references
@@ -20,6 +20,8 @@ _LOADERS = ("load_skill", "open_skill", "read_skill", "use_skill")
 def duplicate_id(case: Case) -> Iterator[Mend]:
     """Every later component of that id gets one of its own; the first keeps it, and so keeps what refers to it."""
     kind = case.finding.component_kind
+    if kind == "harness":
+        return
     ids = [item.id for item in getattr(case.spec, KIND_FIELDS[kind])]
     taken, edits = set(ids), list[JsonObject]()
     for number in range(ids.count(case.id), 1, -1):

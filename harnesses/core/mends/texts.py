@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from harnesses.core.changes import Kind
-from harnesses.core.diff import KIND_FIELDS
 from harnesses.core.editing.mentions import find_word, mention_pattern
 from harnesses.core.editing.texts import is_within, placeholder_spans, text_fields
 from harnesses.core.jsonvalues import JsonObject
+from harnesses.core.kinds import KIND_FIELDS, Kind
 from harnesses.core.mends.basis import Case, Mend, close, short
 from harnesses.core.spec import HarnessSpec
 from harnesses.core.templates import CONTEXT_SCHEMA, check_template

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from harnesses.core.changes import Kind
-from harnesses.core.diff import KINDS, component_name, components_by_key, diff_specs
+from harnesses.core.diff import diff_specs
 from harnesses.core.fieldpaths import format_path
 from harnesses.core.headlines import change_words
 from harnesses.core.jsonvalues import JsonObject, JsonValue
+from harnesses.core.kinds import KIND_FIELDS, Kind, component_name, components_by_key
 from harnesses.core.merge.sequences import merge_order
 from harnesses.core.merge.values import ABSENT, ValueMerger, is_same
 from harnesses.core.spec import HarnessSpec
@@ -92,7 +92,7 @@ def merge_specs(base: HarnessSpec, mine: HarnessSpec, theirs: HarnessSpec) -> Me
         return MergeResult(mine, (), ())
     document: JsonObject = {"schema_version": mine.schema_version}
     conflicts: list[MergeConflict] = []
-    for kind, field in KINDS:
+    for kind, field in KIND_FIELDS.items():
         merger = _KindMerger(kind, *(components_by_key(getattr(spec, field)) for spec in (base, mine, theirs)))
         document[field] = merger.merged()
         conflicts += merger.conflicts
