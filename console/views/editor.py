@@ -23,12 +23,11 @@ from console.forms.editor import DraftStartForm
 from console.views.shared import SignedInRequest, page, paginate
 from harnesses import policy, selectors, services
 from harnesses.core.membership import HarnessAction, roles_allowing
-from harnesses.models import Harness, HarnessDraft
 from ledger.errors import Invalid
 
 DOUBLE_CLICK = dt.timedelta(seconds=10)
 """A new draft asked for twice within this time by one person, on one version, is one draft."""
-_CLOSED = (HarnessDraft.State.COMMITTED, HarnessDraft.State.DISCARDED)
+_OPEN, _COMMITTED, _DISCARDED = "open", "committed", "discarded"
 
 
 @require_GET
@@ -38,13 +37,13 @@ def draft_list(request: SignedInRequest, slug: str) -> HttpResponse:
     harness = policy.harness_for(request.user, slug)
     is_closed = request.GET.get("state") == "closed"
     drafts = selectors.draft_list(harness)
-    chosen = drafts.filter(state__in=_CLOSED) if is_closed else drafts.filter(state=HarnessDraft.State.OPEN)
+    chosen = drafts.filter(state__in=(_COMMITTED, _DISCARDED)) if is_closed else drafts.filter(state=_OPEN)
     context = {
         **harness_head.head(request.user, harness, tab="drafts"),
         "page": paginate(request, chosen),
         "is_closed": is_closed,
-        "open_count": drafts.filter(state=HarnessDraft.State.OPEN).count(),
-        "closed_count": drafts.filter(state__in=_CLOSED).count(),
+        "open_count": drafts.filter(state=_OPEN).count(),
+        "closed_count": drafts.filter(state__in=(_COMMITTED, _DISCARDED)).count(),
         "can_edit": not _reason_not_to_edit(request, harness),
     }
     return render(request, "console/editor/list.html", context)
@@ -61,7 +60,7 @@ def draft_start(request: SignedInRequest, slug: str) -> HttpResponse:
         raise Invalid.field(field, str(errors[0]), "Go back and choose again.")
     number, is_new = form.cleaned_data["from_version"], form.cleaned_data["new"]
     is_plain = number is None and not is_new
-    drafts = selectors.draft_list(harness, state=HarnessDraft.State.OPEN)
+    drafts = selectors.draft_list(harness, state=_OPEN)
     mine = drafts.filter(Q(updated_by=request.user) | Q(created_by=request.user))
     known = mine.first() if is_plain else _asked_for_twice(mine, number)
     if known is None and is_plain and drafts.exists():
@@ -77,7 +76,7 @@ def draft_start(request: SignedInRequest, slug: str) -> HttpResponse:
     return redirect("console:draft_edit", slug, draft.pk)
 
 
-def _asked_for_twice(mine: QuerySet[HarnessDraft], number: int | None) -> HarnessDraft | None:
+def _asked_for_twice(mine: QuerySet[Any], number: int | None) -> Any:
     recent = mine.filter(created_at__gte=timezone.now() - DOUBLE_CLICK, revision=1)
     return (recent if number is None else recent.filter(base_version__number=number)).first()
 
@@ -113,7 +112,7 @@ def draft_reopen(request: SignedInRequest, slug: str, draft_id: int) -> HttpResp
     return redirect("console:draft_edit", slug, draft.pk)
 
 
-def _editor_data(request: SignedInRequest, draft: HarnessDraft) -> dict[str, Any]:
+def _editor_data(request: SignedInRequest, draft: Any) -> dict[str, Any]:
     """What the editor's scripts know from the start."""
     harness, slug = draft.harness, draft.harness.slug
     reason = _reason_not_to_edit(request, harness) or _reason_closed(draft)
@@ -146,7 +145,7 @@ def _editor_data(request: SignedInRequest, draft: HarnessDraft) -> dict[str, Any
     }
 
 
-def _reason_not_to_edit(request: SignedInRequest, harness: Harness) -> str:
+def _reason_not_to_edit(request: SignedInRequest, harness: Any) -> str:
     """Why this person cannot edit this harness; empty where they can."""
     if harness.is_archived:
         return "This harness is archived. Take it back into use to edit it."
@@ -156,9 +155,9 @@ def _reason_not_to_edit(request: SignedInRequest, harness: Harness) -> str:
     return ""
 
 
-def _reason_closed(draft: HarnessDraft) -> str:
-    if draft.state == HarnessDraft.State.COMMITTED and draft.committed_version:
+def _reason_closed(draft: Any) -> str:
+    if draft.state == _COMMITTED and draft.committed_version:
         return f"This draft was committed as version {draft.committed_version.number}. Start a new draft to go on."
-    if draft.state == HarnessDraft.State.DISCARDED:
+    if draft.state == _DISCARDED:
         return f"This draft was discarded by {draft.updated_by_name}. Reopen it in the list of drafts to go on."
     return ""
