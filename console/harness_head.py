@@ -1,4 +1,4 @@
-"""The top of every page about a harness: what may be done with it, and its tabs."""
+"""The top of every page about a harness: what may be done with it, its tabs, and where the version of the page stands."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from typing import Any
 from django.contrib.auth.models import AbstractUser
 from django.urls import reverse
 
+from console import history_pages
 from harnesses import policy, selectors
 from harnesses.core.membership import HarnessAction
 
 RECENT_VERSIONS = 12
+VERSION_TABS = frozenset({"components", "prompt", "findings"})
 
 
 @dataclass(frozen=True)
@@ -25,22 +27,60 @@ class Tab:
     count: int | None = None
 
 
-def head(user: AbstractUser, harness: Any, version: Any = None, *, tab: str = "") -> dict[str, Any]:
-    """What the top of every page about a harness shows. `version` is the one the page is about; None where it is about all."""
+@dataclass(frozen=True)
+class Standing:
+    """Where a version stands and what it came from: a row of the history, and the draft it was committed from, if any.
+
+    `can_ask` says whether its review can be asked for now: nobody did, and it is no released one.
+    """
+
+    row: history_pages.VersionRow
+    draft: Any
+    can_ask: bool
+
+
+def head(
+    user: AbstractUser,
+    harness: Any,
+    version: Any = None,
+    *,
+    tab: str = "",
+    row: history_pages.VersionRow | None = None,
+) -> dict[str, Any]:
+    """What the top of every page about a harness shows. `version` is the one the page is about; None where it is about all.
+
+    `row` is that version's row of the history, where the page has read it already.
+    """
     allowed = policy.actions(user, harness)
     return {
         "harness": harness,
         "version": version,
         "tab": tab,
         "tabs": list(_tabs(harness, version, tab)),
+        "crumb": _crumb(version, tab),
         "area": "harnesses",
+        "standing": _standing(harness, version, row, can_edit=HarnessAction.EDIT in allowed) if version else None,
         "recent_versions": selectors.version_list(harness)[:RECENT_VERSIONS] if version else (),
         "can_change": HarnessAction.EDIT in allowed and not harness.is_archived,
         "can_play": HarnessAction.PLAY in allowed,
         "can_review": HarnessAction.REVIEW in allowed,
         "can_release": HarnessAction.RELEASE in allowed,
         "can_manage": HarnessAction.MANAGE in allowed,
+        "can_fork": history_pages.can_fork(user),
     }
+
+
+def _crumb(version: Any, tab: str) -> str:
+    """The last step of the path to a page that gives none of its own; empty on the harness's first page."""
+    of_version = f"Version {version.number}" if version and tab in VERSION_TABS else ""
+    own = tab.capitalize() if tab and tab != "components" else ""
+    return ", ".join(part for part in (of_version, own.lower() if of_version else own) if part)
+
+
+def _standing(harness: Any, version: Any, row: history_pages.VersionRow | None, *, can_edit: bool) -> Standing:
+    row = row or history_pages.version_rows(harness, [version])[0]
+    can_ask = can_edit and row.review is None and not row.is_released and not harness.is_archived
+    return Standing(row, selectors.version_draft(version), can_ask)
 
 
 def _tabs(harness: Any, version: Any, here: str) -> Iterator[Tab]:

@@ -25,13 +25,17 @@ Blames = dict[tuple[str, str], Any]
 
 @dataclass(frozen=True)
 class VersionRow:
-    """One version of the list. `production` is the number that `production` holds, if that is another one."""
+    """One version of the list. `production` is the number that `production` holds, if that is another one.
+
+    `is_released`: a protected label points to it, or once did.
+    """
 
     version: Any
     lifecycle: Badge
     review: Any
     production: int | None
     labels: list[Any] = field(default_factory=list)
+    is_released: bool = False
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,7 @@ def version_rows(harness: Any, versions: Iterable[Any]) -> list[VersionRow]:
             review=reviews.get(version.pk),
             production=production if production != version.number else None,
             labels=[item for item in labels if item.version_id == version.pk],
+            is_released=lifecycles[version.pk] is not Lifecycle.CANDIDATE,
         )
         for version in shown
     ]

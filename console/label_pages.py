@@ -87,11 +87,12 @@ def version_choices(harness: Any) -> list[tuple[int, str]]:
 
 
 def label_rows(harness: Any) -> dict[str, Any]:
-    """The labels of a harness, and those of the usual ones that are still to be made."""
+    """The labels of a harness with the reviews of what they hold, and those of the usual ones that are still to be made."""
     labels = list(selectors.label_list(harness))
     names = {label.name for label in labels}
+    reviews = selectors.version_reviews(harness, [label.version for label in labels])
     return {
-        "labels": [(label, protection_badge(label.is_protected)) for label in labels],
+        "labels": [(item, protection_badge(item.is_protected), reviews.get(item.version_id)) for item in labels],
         "missing": [name for name in USUAL_LABELS if name not in names] if harness.version_count else [],
     }
 

@@ -18,6 +18,12 @@ NOTHING_CHOSEN = "Choose a file, or paste JSON into the field below."
 TWO_CHOSEN = "There is a file and pasted text. Keep one of the two."
 
 
+class HarnessFilterForm(forms.Form):
+    """Which harnesses are listed. A text that makes no sense is told, and filters nothing."""
+
+    search = forms.CharField(required=False, max_length=200, label="Title, short name or description")
+
+
 class HarnessForm(forms.Form):
     """A new, empty harness."""
 

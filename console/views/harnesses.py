@@ -11,8 +11,8 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
-from console import harness_head, harness_pages, history_pages
-from console.forms.harnesses import HarnessForm
+from console import harness_head, harness_list_pages, harness_pages, history_pages
+from console.forms.harnesses import HarnessFilterForm, HarnessForm
 from console.views.shared import SignedInRequest, page, paginate, put_errors_on
 from harnesses import policy, selectors, services
 from ledger.core.roles import Permission
@@ -22,18 +22,28 @@ from ledger.errors import Conflict, TackroomError
 @require_GET
 @page()
 def harness_list(request: SignedInRequest) -> HttpResponse:
-    """The harnesses in use that the person may see, with what changed last in each; `?archived=1` shows those put away too."""
+    """The harnesses in use that the person may see, with what changed last in each, and what waits for the person.
+
+    `?search=` finds some; `?archived=1` shows those put away too.
+    """
+    form = HarnessFilterForm(request.GET)
+    search = form.cleaned_data["search"] if form.is_valid() else ""
     with_archived = request.GET.get("archived") == "1"
     newest = FilteredRelation("versions", condition=Q(versions__number=F("version_count")))
     harnesses = (
-        policy.visible_harnesses(request.user, selectors.harness_list(with_archived=with_archived))
+        policy.visible_harnesses(request.user, selectors.harness_list(search=search, with_archived=with_archived))
         .alias(newest=newest)
         .annotate(
             message=F("newest__message"), author_name=F("newest__author_name"), changed_at=F("newest__created_at")
         )
     )
+    shown = paginate(request, harnesses)
     context = {
-        "page": paginate(request, harnesses),
+        "page": shown,
+        "rows": harness_list_pages.rows(shown.object_list),
+        "mine": harness_list_pages.my_work(request.user),
+        "form": form,
+        "search": search,
         "with_archived": with_archived,
         "can_change": request.user.has_perm(Permission.CHANGE_HARNESS),
         "area": "harnesses",

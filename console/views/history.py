@@ -17,21 +17,23 @@ from harnesses import policy, selectors, services
 from harnesses.core.membership import HarnessAction
 from ledger.errors import Denied, NotFound, TackroomError
 
+VERSIONS_SHOWN = 25
+"""Versions on one page of a history: each is several lines with all that can be done with it."""
+
 
 @require_GET
 @page()
 def version_list(request: SignedInRequest, slug: str) -> HttpResponse:
     """All versions, newest first, with where each stands and what can be done with it."""
     harness = policy.harness_for(request.user, slug)
-    versions = paginate(request, selectors.version_list(harness))
+    versions = paginate(request, selectors.version_list(harness), size=VERSIONS_SHOWN)
     rows = history_pages.version_rows(harness, versions.object_list)
     newest = rows[0].version if rows else None
     context = {
-        **harness_head.head(request.user, harness, newest, tab="versions"),
+        **harness_head.head(request.user, harness, newest, tab="versions", row=rows[0] if rows else None),
         "page": versions,
         "rows": rows,
         "relatives": history_pages.relatives(request.user, harness),
-        "can_fork": history_pages.can_fork(request.user),
         "default_new": newest.number if newest else None,
         "default_old": max(1, newest.number - 1) if newest else None,
     }

@@ -11,7 +11,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from console import review_pages
+from console import history_pages, review_pages
 from console.forms.reviews import (
     DecisionForm,
     PlacedCommentForm,
@@ -97,6 +97,8 @@ def show_review(
     told = review_pages.changes(review.version, review.base_version, threads)
     options = selectors.review_options(review, request.user)
     context = {
+        "can_release": policy.may(request.user, HarnessAction.RELEASE, review.harness),
+        "standing": history_pages.version_rows(review.harness, [review.version])[0],
         "review": review,
         "harness": review.harness,
         "options": options,

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from django.db.models import QuerySet
+from django.contrib.auth.models import AbstractUser
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
-from harnesses import ports
+from harnesses import policy, ports
 from harnesses.core.diff import HarnessDiff, diff_specs
 from harnesses.core.jsonvalues import JsonObject, parse_json
 from harnesses.core.mends import Mend, mends
@@ -69,6 +70,31 @@ def draft_get(harness: Harness, draft_id: int | str) -> HarnessDraft:
         raise NotFound(f'The harness "{harness.slug}" has no draft {text[:40]!a}.')
     draft.harness = harness
     return draft
+
+
+def version_draft(version: HarnessVersion) -> HarnessDraft | None:
+    """The draft that a version was committed from; None where it was imported, reverted to, forked or sent by a program."""
+    return (
+        _drafts()
+        .defer("document")
+        .filter(harness=version.harness_id, committed_version=version)
+        .order_by("-pk")
+        .first()
+    )
+
+
+def drafts_of(user: AbstractUser) -> QuerySet[HarnessDraft]:
+    """The open drafts that a person began or saved, of harnesses in use that they may see; changed last first."""
+    theirs = Q(created_by=user.pk) | Q(Exists(DraftRevision.objects.filter(draft=OuterRef("pk"), author=user.pk)))
+    seen = policy.visible_harnesses(user, Harness.objects.filter(archived_at__isnull=True))
+    drafts = _drafts().defer("document").filter(theirs, state=HarnessDraft.State.OPEN, harness__in=seen)
+    return drafts.order_by("-updated_at", "-pk")
+
+
+def open_draft_counts(harnesses: Iterable[Harness]) -> dict[int, int]:
+    """How many drafts are open, by the harness's key; without those that have none. Takes one query."""
+    drafts = HarnessDraft.objects.filter(harness__in=[item.pk for item in harnesses], state=HarnessDraft.State.OPEN)
+    return dict(drafts.order_by().values_list("harness_id").annotate(Count("pk")))
 
 
 def _drafts() -> QuerySet[HarnessDraft]:

@@ -122,6 +122,12 @@ def waiting_count(user: AbstractUser) -> int:
     return reviews.filter(_waits_for(user)).count()
 
 
+def open_review_counts(harnesses: Iterable[Harness]) -> dict[int, int]:
+    """How many reviews have work to do (`is_pending`), by the harness's key; without those that have none. Takes one query."""
+    reviews = Review.objects.filter(_pending(), harness__in=[harness.pk for harness in harnesses])
+    return dict(reviews.order_by().values_list("harness_id").annotate(Count("pk")))
+
+
 def _annotated(reviews: QuerySet[Review]) -> QuerySet[Review]:
     """With harness and versions, and `approval_count`, `open_threads`, `comment_count`."""
     last = (

@@ -111,7 +111,7 @@ def test_the_list_of_harnesses_costs_the_same_for_one_and_for_many(
     client = sign_in(operator)
     for number in range(12):
         harness_create(slug=f"h-{number}", title=f"Harness {number}", world=sample.WORLD, acting_user=operator)
-    with django_assert_max_num_queries(6):
+    with django_assert_max_num_queries(10):
         page = client.get("/harnesses/").content.decode()
     assert "Harness 11" in page
     assert "Rename the price tool" in page
@@ -121,7 +121,7 @@ def test_pages_of_a_version_need_few_queries(operator, sign_in: SignIn, harness,
     client = sign_in(operator)
     client.get(f"/harnesses/{sample.SLUG}/")
     for address in HARNESS_PAGES[1:7]:
-        with django_assert_max_num_queries(16):
+        with django_assert_max_num_queries(20):
             client.get(address)
 
 

@@ -133,7 +133,7 @@ export class Toolbar {
     const text = JSON.stringify(people);
     if (this.shownPeople === text) return;
     this.shownPeople = text;
-    this.people.replaceChildren(...people.map(({ name, username }) => h("li", { class: "badge badge--info" }, `${name || username} is editing this harness`)));
+    this.people.replaceChildren(...people.map(({ name, username }) => h("li", { class: "badge badge--info", title: `${name || username} has this draft open too. What you both change is joined.` }, `${name || username} is editing`, h("span", { class: "sr-only" }, " this harness"))));
   }
 }
 
