@@ -13,7 +13,8 @@ class HarnessDraft(models.Model):
 
     `document` is the spec as JSON text in the author's key order; it has the right shape, but may hold findings of any severity.
     `revision` counts its saves from 1: a save names the revision it started from, and a stale one is refused. `base_version` is
-    the version the draft started from or was last merged with (None: an empty harness).
+    the version the draft started from or was last merged with (None: an empty harness); `merged_from` is the version of another
+    harness whose changes it took over: who wrote these wrote a part of the draft.
     """
 
     class State(models.TextChoices):
@@ -26,6 +27,7 @@ class HarnessDraft(models.Model):
     state = models.CharField(max_length=10, choices=State.choices, default=State.OPEN)
     base_version = models.ForeignKey(HarnessVersion, null=True, on_delete=models.PROTECT, related_name="+")
     committed_version = models.ForeignKey(HarnessVersion, null=True, on_delete=models.PROTECT, related_name="+")
+    merged_from = models.ForeignKey(HarnessVersion, null=True, on_delete=models.PROTECT, related_name="+")
     document = models.TextField()
     spec_hash = models.CharField(max_length=64)
     revision = models.PositiveIntegerField(default=1)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from harnesses.core.approvals import Opinion, approving_people, required_approvals
 from harnesses.core.risk import RiskReport
 from harnesses.models import HarnessVersion, Review
-from harnesses.selectors.reviewers import change_authors
+from harnesses.selectors.authorship import change_authors
 from harnesses.selectors.reviews import active_review, review_risk
 
 

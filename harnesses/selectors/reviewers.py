@@ -1,4 +1,4 @@
-"""Who may review a version, who wrote it and so may not, and whom to ask first."""
+"""Who may review a version, and whom to ask first."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from django.contrib.auth.models import AbstractUser
 from django.db.models import Q, QuerySet
 
 from harnesses.core.diff import diff_specs
+from harnesses.core.labels import PRODUCTION
 from harnesses.core.membership import ROLE_ACTIONS, HarnessAction
 from harnesses.core.spec import HarnessSpec
 from harnesses.models import (
-    DraftRevision,
     Harness,
     HarnessLabel,
     HarnessMember,
@@ -22,10 +22,10 @@ from harnesses.models import (
     ReviewComment,
     ReviewDecision,
 )
+from harnesses.selectors.authorship import change_authors
 from harnesses.selectors.versions import version_spec
 from ledger.core.roles import Permission, roles_with
 
-PRODUCTION = "production"
 _REVIEWING_ROLES = tuple(role for role, allowed in ROLE_ACTIONS.items() if HarnessAction.REVIEW in allowed)
 
 
@@ -48,24 +48,6 @@ def review_base(version: HarnessVersion) -> HarnessVersion | None:
         .first()
     )
     return label.version if label is not None else version.parent
-
-
-def change_authors(version: HarnessVersion, base_version: HarnessVersion | None) -> frozenset[int]:
-    """The ids of everybody who wrote a part of what leads from the base to a version.
-
-    These are the authors of the versions after the base, and all who saved a draft that became one of them: a commit by another
-    hand does not make one's own work somebody else's.
-    """
-    after = base_version.number if base_version is not None else 0
-    written = Q(number__gt=after, number__lte=version.number) | Q(pk=version.pk)
-    versions = HarnessVersion.objects.filter(written, harness_id=version.harness_id)
-    committed = versions.filter(author__isnull=False).values_list("author_id")
-    drafted = DraftRevision.objects.filter(
-        draft__harness_id=version.harness_id,
-        draft__committed_version__in=versions.order_by().values("pk"),
-        author__isnull=False,
-    ).values_list("author_id")
-    return frozenset(author_id for (author_id,) in committed.order_by().union(drafted.order_by()))
 
 
 def reviewers_of(harness: Harness) -> QuerySet[AbstractUser]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from django.contrib.auth.models import AbstractUser
 from django.db import transaction
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from harnesses import policy
@@ -57,9 +58,11 @@ def draft_open(
     from_version: HarnessVersion | None = None,
     name: str = "",
     document: JsonValue = None,
+    merged_from: HarnessVersion | None = None,
 ) -> HarnessDraft:
     """Open a draft on a version (None: the newest; an empty harness where there is none), with that content or another's.
 
+    `merged_from` is the version of another harness whose changes `document` holds.
     Raises Invalid with every field of `document` that is wrong, Conflict for an archived harness, Denied.
     """
     policy.require(acting_user, HarnessAction.EDIT, harness)
@@ -74,6 +77,7 @@ def draft_open(
         harness=harness,
         name=name or (f"Changes to version {base.number}" if base else "First version"),
         base_version=base,
+        merged_from=merged_from,
         document=_stored_text(spec),
         spec_hash=spec.spec_hash,
         created_by_id=_key(acting_user),
@@ -325,7 +329,10 @@ def _keep_revision(draft: HarnessDraft) -> None:
         author_id=draft.updated_by_id,
         author_name=draft.updated_by_name,
     )
-    DraftRevision.objects.filter(draft=draft, revision__lte=draft.revision - MAX_REVISIONS_KEPT).delete()
+    # One of each person stays however old: who wrote a part of a draft may not approve it (`harnesses.selectors.authorship`).
+    newer = DraftRevision.objects.filter(draft=draft, author=OuterRef("author"), revision__gt=OuterRef("revision"))
+    old = DraftRevision.objects.filter(draft=draft, revision__lte=draft.revision - MAX_REVISIONS_KEPT)
+    old.filter(Q(author=None) | Exists(newer)).delete()
 
 
 def _stored_text(spec: HarnessSpec) -> str:

@@ -106,6 +106,7 @@ def harness_merge_from(
         from_version=newest,
         name=name or f"Merge of {version.harness.slug}, version {version.number}",
         document=merge.spec.document(),
+        merged_from=version,
         acting_user=acting_user,
     )
     return MergedDraft(draft=draft, merge=merge, ancestor=ancestor)

@@ -19,7 +19,8 @@ from harnesses.core.lifecycle import ReviewState, ReviewStep, next_review_state,
 from harnesses.core.membership import HarnessAction
 from harnesses.models import Harness, HarnessVersion, Review, ReviewDecision
 from harnesses.models.reviews import ACTIVE_STATES
-from harnesses.selectors.reviewers import change_authors, review_base, reviewers_of
+from harnesses.selectors.authorship import change_authors
+from harnesses.selectors.reviewers import review_base, reviewers_of
 from harnesses.selectors.reviews import OWN_CHANGE, approvals_needed, is_released, review_approvals, review_authors
 from ledger.core.strict_json import JsonObject
 from ledger.core.text import clean_text

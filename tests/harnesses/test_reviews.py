@@ -273,9 +273,9 @@ def test_an_author_on_the_way_does_not_decide_either(harness, operator, make_use
     assert decide(review, reviewer).state == "approved"
 
 
-def test_an_author_before_the_base_may_decide(harness, operator, make_user):
+def test_an_author_of_what_was_released_may_decide_on_what_comes_after(harness, operator, make_user):
     author = make_user(Role.ADMIN, username="ada")
-    commit(harness, sample_spec(rules="By Ada."), author)
+    release(harness, commit(harness, sample_spec(rules="By Ada."), author))
     fourth = commit(harness, sample_spec(rules="By Olga."), operator)
     review = review_request(version=fourth, acting_user=operator)
     assert decide(review, author).state == "approved"
