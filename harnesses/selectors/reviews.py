@@ -27,7 +27,7 @@ from harnesses.models import (
     ReviewThread,
 )
 from harnesses.models.reviews import ACTIVE_STATES
-from harnesses.selectors.reviewers import change_authors
+from harnesses.selectors.authorship import change_authors
 from harnesses.selectors.versions import catalogue_for, version_spec
 from ledger.errors import NotFound
 
