@@ -244,7 +244,7 @@ def test_parts_are_renamed_searched_copied_and_added(editing: Editing, operator:
     page.get_by_role("button", name="Search and replace").click()
     dialog.get_by_label("Find").fill("coupon")
     dialog.get_by_label("Replace with").fill("voucher")
-    group = dialog.get_by_role("region", name="Prompt: Coupons")
+    group = dialog.get_by_role("region", name="Prompt section: Coupons")
     group.get_by_role("button", name="Replace in text, line 2").click()
     expect(group.get_by_role("button", name="Replace in text, line 2")).to_have_count(0)
     body = editing.component("prompt", "coupons")["body"].split("\n")

@@ -2,7 +2,7 @@
 //
 // Nothing is lost: their text is in the saved draft, and choosing it over yours is a step that undo takes back.
 import { button, dialog, h, toast } from "./dom.js";
-import { KIND_WORDS } from "./outline.js";
+import { KIND_WORDS } from "./kinds.js";
 import { clock, personName } from "./recovery.js";
 import { marked } from "./text_marks.js";
 

@@ -184,45 +184,6 @@ export function checkbox({ store, kind, id, path, label }) {
   return bind(control, { store, kind, id, path, type: "change", read: () => control.checked, write, coalesce: false, label });
 }
 
-// A list of rows at a place. `renderRow(item, index, rowPath)` gives the row's content (bound to `rowPath`), `makeRow()` a new entry,
-// `signature(item)` what makes a row look different (its shape, not its values): only then is the list drawn anew.
-export function rowList({ store, kind, id, path, label, renderRow, makeRow, addLabel = "Add", signature = () => "", canReorder, empty }) {
-  const steps = parsePath(path);
-  const items = () => getIn(store.get(kind, id), steps) || [];
-  const made = h("div", { class: "rows", role: "group", "aria-label": label });
-  let drawn = null;
-  const put = (next, text, focusAt) => {
-    store.set(kind, id, [[steps, next]], { label: text });
-    if (focusAt !== undefined) made.querySelectorAll(":scope > .rows__row")[focusAt]?.querySelector("input, select, textarea, button")?.focus();
-  };
-  const swap = (index, other) => {
-    const next = [...items()];
-    [next[index], next[other]] = [next[other], next[index]];
-    put(next, `Reorder ${label}`, other);
-  };
-  const tools = (index, count) => [
-    canReorder && index > 0 && button("", () => swap(index, index - 1), { quiet: true, small: true, icon: "up", title: `Move ${label} ${index + 1} up` }),
-    canReorder && index < count - 1 && button("", () => swap(index, index + 1), { quiet: true, small: true, icon: "down", title: `Move ${label} ${index + 1} down` }),
-    button("", () => put(items().filter((_, at) => at !== index), `Remove ${label}`, Math.max(0, index - 1)), { quiet: true, small: true, icon: "close", title: `Remove ${label} ${index + 1}` }),
-  ];
-  const draw = () => {
-    const list = items();
-    const shape = JSON.stringify([list.length, list.map(signature)]);
-    if (shape === drawn) return;
-    drawn = shape;
-    const rows = list.map((item, index) =>
-      h("div", { class: "rows__row" }, h("div", { class: "rows__body" }, renderRow(item, index, [...steps, index])), !store.isReadOnly && h("div", { class: "rows__tools" }, tools(index, list.length))),
-    );
-    const add = makeRow && !store.isReadOnly && button(addLabel, () => put([...items(), makeRow()], addLabel, items().length), { small: true, icon: "plus" });
-    made.replaceChildren(...rows, ...[!list.length && empty && h("p", { class: "soft small" }, empty), add].filter(Boolean));
-  };
-  listen(made, store, "change", ({ detail }) => {
-    if (detail.kind === kind && detail.id === id && store.get(kind, id)) draw();
-  });
-  draw();
-  return made;
-}
-
 // --- buttons, dialogs, toasts ----------------------------------------------------------------------------------------
 
 export function button(label, onClick, { quiet, danger, primary, small, icon: drawing, title, pressed, disabled } = {}) {

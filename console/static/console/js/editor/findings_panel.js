@@ -1,6 +1,6 @@
 // What validation says of the draft as it is now, errors first, each with the way to its place and, where there is one, its mend.
 import { findingLine, h, listen } from "./dom.js";
-import { KIND_WORDS } from "./outline.js";
+import { KIND_WORDS } from "./kinds.js";
 
 const ORDER = { error: 0, warning: 1, info: 2 };
 const MAX_SHOWN = 200;

@@ -1,6 +1,7 @@
 // The middle: the chosen part as a form or as its source, with what can be done with it as a whole.
-import { button, h, toast } from "./dom.js";
-import { KIND_WORDS, duplicate, remove, shift } from "./outline.js";
+import { button, h } from "./dom.js";
+import { KIND_WORDS } from "./kinds.js";
+import { duplicate, remove, shift } from "./outline.js";
 
 const FORMS = {
   prompt: () => import("./forms/section.js"),
@@ -144,11 +145,4 @@ export class FormPane {
     this.container.scrollTop = 0;
     return false;
   }
-}
-
-export function sayCopied(text) {
-  navigator.clipboard?.writeText(text).then(
-    () => toast("Copied."),
-    () => toast("The browser did not allow copying.", { tone: "error" }),
-  );
 }

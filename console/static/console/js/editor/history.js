@@ -3,10 +3,8 @@
 //   added    { component, after }                a component that was not there; `after` is the id before it, or null
 //   removed  { component, after }                one that is gone
 //   order    { before: [ids], after: [ids] }     the components of a kind in another order
+import { KINDS, LISTS } from "./kinds.js";
 import { sameJson } from "./paths.js";
-
-export const LISTS = { prompt: "prompt", skill: "skills", tool: "tools", hook: "hooks", example: "examples" };
-export const KINDS = Object.keys(LISTS);
 
 const ids = (list) => list.map((item) => item.id);
 const before = (list, index) => (index > 0 ? list[index - 1].id : null);

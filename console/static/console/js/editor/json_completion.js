@@ -1,6 +1,6 @@
 // What can stand at the caret of a harness's JSON: property names, allowed values, and the names and ids of this harness's own
 // components and operations. Plain data in, suggestions out: { value, insert, note, meta }.
-import { LISTS } from "./history.js";
+import { LISTS } from "./kinds.js";
 import { at, resolved } from "./forms/tool_model.js";
 
 // `context` is json_text's caretContext; `language` the server's; `root` the value that has been read last (for choosing among the

@@ -1,10 +1,8 @@
 // The parts of the harness in the order in which the model reads them: choose, add, duplicate, remove, reorder by drag or keyboard.
 import { button, h, undoToast } from "./dom.js";
 import { icon } from "./icons.js";
-import { KINDS } from "./store.js";
+import { KINDS, KIND_TITLES, KIND_WORDS } from "./kinds.js";
 
-export const KIND_TITLES = { prompt: "Prompt sections", skill: "Skills", tool: "Tools", hook: "Hooks", example: "Examples", runtime: "Runtime" };
-export const KIND_WORDS = { prompt: "Prompt section", skill: "Skill", tool: "Tool", hook: "Hook", example: "Example", runtime: "Runtime settings" };
 const FILTER_FROM = 12;
 
 const EMPTY = {

@@ -3,7 +3,8 @@
 // Every tab keeps its own copy while it has unsaved changes. What a tab left behind is found by the next one that opens the draft; a
 // tab that is still open is told from a dead one by the lock it holds.
 import { button, h } from "./dom.js";
-import { KINDS, LISTS, stepsBetween } from "./history.js";
+import { stepsBetween } from "./history.js";
+import { KINDS, LISTS } from "./kinds.js";
 import { sameJson } from "./paths.js";
 
 const PREFIX = "tackroom-draft";

@@ -7,7 +7,7 @@ import { openEditor } from "./ace.js";
 import { button, h, toast } from "./dom.js";
 import { discard, keep, kept } from "./forms/kept.js";
 import { loadLanguage } from "./forms/parts.js";
-import { LISTS } from "./history.js";
+import { LISTS } from "./kinds.js";
 import { suggestions } from "./json_completion.js";
 import { JsonTextError, caretContext, lineAndColumn, placeOf, readJson } from "./json_text.js";
 import { getIn } from "./paths.js";

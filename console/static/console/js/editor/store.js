@@ -5,10 +5,9 @@
 //   document  { source, steps }                    once for every edit, after its `change` events
 //   findings  {}    status {}    select { kind, id }    reveal { kind, id, field }    history {}    meta {}    base {}
 // The document and everything in it is read-only for others: change it through the methods.
-import { KINDS, LISTS, inserted, inverted, joined, reconciled, stepsBetween, take, untouchedBy } from "./history.js";
+import { inserted, inverted, joined, reconciled, stepsBetween, take, untouchedBy } from "./history.js";
+import { LISTS } from "./kinds.js";
 import { formatPath, getIn, parsePath, setIn } from "./paths.js";
-
-export { KINDS, LISTS };
 
 const COALESCE_MS = 1500;
 const MAX_STEP_MS = 8000;

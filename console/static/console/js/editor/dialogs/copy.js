@@ -2,17 +2,10 @@
 // others, and a tool whose operation this world does not have is told.
 import { request } from "../api.js";
 import { button, dialog, h, undoToast, uniqueId } from "../dom.js";
+import { KINDS, KIND_TITLES, LISTS } from "../kinds.js";
 import { needsOf, prepared } from "./copy_plan.js";
 import { isTaken } from "./fresh.js";
 
-const KINDS = [
-  ["prompt", "Prompt sections"],
-  ["skill", "Skills"],
-  ["tool", "Tools"],
-  ["hook", "Hooks"],
-  ["example", "Examples"],
-];
-const LISTS = { prompt: "prompt", skill: "skills", tool: "tools", hook: "hooks", example: "examples" };
 const WAIT_MS = 200;
 
 // Opens the dialog; `kind` opens that kind's list first. Resolves with the ids of what was copied, or null.
@@ -110,7 +103,7 @@ class Copy {
   }
 
   draw() {
-    const groups = KINDS.map(([kind, title]) => [kind, title, this.spec[LISTS[kind]] ?? []]).filter(([, , items]) => items.length);
+    const groups = KINDS.map((kind) => [kind, KIND_TITLES[kind], this.spec[LISTS[kind]] ?? []]).filter(([, , items]) => items.length);
     this.boxes = new Map();
     this.list.replaceChildren(...groups.map(([kind, title, items]) => this.group(kind, title, items)));
     if (!groups.length) this.list.replaceChildren(h("p", { class: "soft" }, "This version has no components."));

@@ -1,5 +1,5 @@
 // Edits that the server made on a copy, taken over line by line: so that a person can choose which of them to keep.
-import { LISTS } from "../history.js";
+import { LISTS } from "../kinds.js";
 import { getIn, parsePath, setIn } from "../paths.js";
 
 export const keyOf = (place) => `${place.kind} ${place.component_id} ${place.field} ${place.line}`;

@@ -1,10 +1,11 @@
 // Renaming a component that others mention: what refers to it by its id follows by itself, what writes its name by hand is listed, and
 // a person says which of it shall follow.
 import { button, dialog, h, toast, undoToast } from "../dom.js";
+import { KIND_WORDS } from "../kinds.js";
 import { editedBy, fieldWords, keyOf, takeLines } from "./lines.js";
 
 const NAME_FIELDS = { prompt: "title" };
-const KIND_WORDS = { prompt: "prompt section", skill: "skill", tool: "tool", hook: "hook", example: "example", runtime: "runtime settings" };
+const wordOf = (kind) => KIND_WORDS[kind].toLowerCase();
 
 // Renames at once where no text mentions the name; else asks. Resolves with whether it was renamed.
 export async function renameWithFollow(store, kind, id, newName) {
@@ -56,7 +57,7 @@ async function ask(store, { kind, id, old, newName, label, rename, mentions: fou
     h("ul", { class: "mentions" }, mentions.map((mention) => item(mention, old, newName, chosen, boxes, refresh))),
   );
   const answer = await dialog({
-    title: `Rename the ${KIND_WORDS[kind]} to “${newName}”`,
+    title: `Rename the ${wordOf(kind)} to “${newName}”`,
     body,
     isWide: true,
     actions: [
@@ -90,9 +91,9 @@ function item(mention, old, newName, chosen, boxes, refresh) {
     refresh();
   });
   boxes.set(key, box);
-  const where = `${mention.component_name || KIND_WORDS[mention.kind]}: ${fieldWords(mention.field, mention.line)}`;
+  const where = `${mention.component_name || wordOf(mention.kind)}: ${fieldWords(mention.field, mention.line)}`;
   return h("li", {}, h("label", { class: "check" }, box, h("span", {},
-    h("span", { class: "mentions__where" }, `${KIND_WORDS[mention.kind]} `, where),
+    h("span", { class: "mentions__where" }, `${wordOf(mention.kind)} `, where),
     h("span", { class: "mentions__text" }, replacedExcerpt(mention.excerpt, old, newName)))));
 }
 

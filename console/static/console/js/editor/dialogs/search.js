@@ -1,20 +1,14 @@
 // Search and replace over all texts of the harness: live matches by component, a preview of every replacement, one or all of them.
 import { button, dialog, h, toast, undoToast } from "../dom.js";
+import { KINDS, KIND_TITLES, KIND_WORDS } from "../kinds.js";
 import { editedBy, fieldWords, takeLines } from "./lines.js";
 
-const KINDS = [
-  ["prompt", "Prompt"],
-  ["skill", "Skills"],
-  ["tool", "Tools"],
-  ["hook", "Hooks"],
-  ["example", "Examples"],
-  ["runtime", "Runtime"],
-];
+const SEARCHED = [...KINDS, "runtime"];
 const WAIT_MS = 150;
 const MAX_SHOWN = 300;
 
 // What was looked for last, for the next time the dialog opens.
-const last = { find: "", replace: "", isCaseSensitive: false, kinds: new Set(KINDS.map(([kind]) => kind)) };
+const last = { find: "", replace: "", isCaseSensitive: false, kinds: new Set(SEARCHED) };
 
 export function openSearchReplace(store) {
   return new Search(store).open();
@@ -37,7 +31,7 @@ class Search {
 
   async open() {
     const stop = this.store.on("document", () => this.soon());
-    const kinds = KINDS.map(([kind, label]) => this.kindBox(kind, label));
+    const kinds = SEARCHED.map((kind) => this.kindBox(kind, KIND_TITLES[kind]));
     for (const control of [this.find, this.replace]) control.addEventListener("input", () => this.changed());
     this.caseBox.addEventListener("change", () => this.changed());
     const labelled = (text, control) => h("div", { class: "field" }, h("label", { htmlFor: control.id }, text), control);
@@ -87,7 +81,7 @@ class Search {
   }
 
   get options() {
-    return { is_case_sensitive: last.isCaseSensitive, kinds: last.kinds.size === KINDS.length ? null : [...last.kinds] };
+    return { is_case_sensitive: last.isCaseSensitive, kinds: last.kinds.size === SEARCHED.length ? null : [...last.kinds] };
   }
 
   async ask() {
@@ -129,7 +123,7 @@ class Search {
   group(group, shown) {
     const [first] = group;
     const name = first.component_name || first.component_id;
-    const word = KINDS.find(([kind]) => kind === first.kind)[1];
+    const word = KIND_WORDS[first.kind];
     return h("section", { class: "found__group", "aria-label": `${word}: ${name}` },
       h("div", { class: "found__head" },
         h("span", { class: "badge badge--plain" }, word), h("strong", {}, name),

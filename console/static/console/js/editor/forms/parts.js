@@ -31,13 +31,6 @@ export function mountWithLanguage(container, store, draw) {
   };
 }
 
-// Calls `onChange` when a component changed otherwise than through `own` (a source object): undo, a merge, the source view.
-export function onForeignChange(element, { store, kind, id, own = null }, onChange) {
-  listen(element, store, "change", ({ detail }) => {
-    if (detail.kind === kind && detail.id === id && (own === null || detail.source !== own) && store.get(kind, id)) onChange(detail);
-  });
-}
-
 // --- findings and groups -----------------------------------------------------------------------------------------------
 
 // The findings about a place, live. `isExact` leaves out those about what lies within; `except` those that others show.
