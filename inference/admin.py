@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from inference.models import Checkpoint, Deployment, Session, Turn
 from inference.selectors import session_list
+from ledger.admin import ReadOnlyAdmin
 from ledger.api.authentication import signed_in_user
-
-
-class ReadOnlyAdmin(admin.ModelAdmin):
-    """Shows rows and lets nobody change them."""
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
 
 
 @admin.register(Checkpoint)

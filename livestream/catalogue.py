@@ -10,26 +10,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from decimal import Decimal
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, get_args
 
 from pydantic import Field, StringConstraints, model_validator
 
 from harnesses.core.jsonvalues import Text
 from harnesses.core.spec import Frozen
 
-CATEGORIES = ("apparel", "shoes", "beauty", "kitchen", "electronics", "home")
-POLICY_TOPICS = (
-    "shipping",
-    "returns",
-    "exchanges",
-    "refunds",
-    "warranty",
-    "invoice",
-    "payment",
-    "price_protection",
-    "authenticity",
-    "coupon_rules",
-)
 HANDOVER_REASONS = ("complaint", "order_problem", "refund", "safety", "bulk_order", "other")
 
 Category = Literal["apparel", "shoes", "beauty", "kitchen", "electronics", "home"]
@@ -45,6 +32,8 @@ PolicyTopic = Literal[
     "authenticity",
     "coupon_rules",
 ]
+CATEGORIES: tuple[Category, ...] = get_args(Category)
+POLICY_TOPICS: tuple[PolicyTopic, ...] = get_args(PolicyTopic)
 
 Minor = Annotated[int, Field(ge=0, le=10**12)]
 PositiveMinor = Annotated[int, Field(gt=0, le=10**12)]

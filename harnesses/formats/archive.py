@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Mapping
 
 from harnesses.core.spec import HarnessSpec
-from harnesses.formats.folder import export_folder, import_folder
+from harnesses.formats.folder import export_folder
 from harnesses.formats.outcome import FormatError
 
 MAX_FILES = 2_000
@@ -43,11 +43,6 @@ _LITTER = re.compile(r"(?:^|/)(?:__MACOSX/|\.DS_Store$|Thumbs\.db$|\._[^/]*$)")
 def export_zip(spec: HarnessSpec, name: str = "") -> bytes:
     """The folder layout of a harness as a zip; the same harness gives the same bytes on any machine."""
     return write_zip(export_folder(spec, name))
-
-
-def import_zip(data: bytes) -> HarnessSpec:
-    """Read a harness from a zip of the folder layout. Raises FormatError."""
-    return import_folder(read_zip(data))
 
 
 def write_zip(files: Mapping[str, bytes]) -> bytes:

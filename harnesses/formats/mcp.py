@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harnesses.core.jsonvalues import JsonInputError, JsonObject, JsonValue, parse_json
+from harnesses.core.jsonvalues import JsonObject, JsonValue
 from harnesses.core.operations import OperationCatalogue
 from harnesses.core.spec import HarnessSpec
 from harnesses.formats.outcome import FormatError, ImportResult
@@ -31,17 +31,8 @@ def _is_openai(tool: JsonValue) -> bool:
     return isinstance(tool, dict) and tool.get("type") == "function"
 
 
-def import_mcp(data: str | bytes, base: HarnessSpec | None, catalogue: OperationCatalogue) -> ImportResult:
-    """Read a `tools/list` result into `base` (or an empty harness). Raises FormatError."""
-    try:
-        document = parse_json(data)
-    except JsonInputError as error:
-        raise FormatError([("", str(error))]) from error
-    return import_mcp_document(document, base, catalogue)
-
-
 def import_mcp_document(document: JsonValue, base: HarnessSpec | None, catalogue: OperationCatalogue) -> ImportResult:
-    """The same for JSON already read."""
+    """Read a `tools/list` result, as JSON, into `base` (or an empty harness). Raises FormatError."""
     result, where = _result_of(document)
     problems: list[tuple[str, str]] = []
     tools: list[ForeignTool] = []

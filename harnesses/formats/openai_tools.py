@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harnesses.core.jsonvalues import JsonInputError, JsonObject, JsonValue, parse_json
+from harnesses.core.jsonvalues import JsonObject, JsonValue
 from harnesses.core.operations import OperationCatalogue
 from harnesses.core.spec import HarnessSpec
 from harnesses.formats.outcome import FormatError, ImportResult
@@ -20,19 +20,10 @@ def is_tool_array(document: JsonValue) -> bool:
     )
 
 
-def import_openai_tools(data: str | bytes, base: HarnessSpec | None, catalogue: OperationCatalogue) -> ImportResult:
-    """Read a tool array into `base` (or an empty harness). Raises FormatError."""
-    try:
-        document = parse_json(data)
-    except JsonInputError as error:
-        raise FormatError([("", str(error))]) from error
-    return import_openai_document(document, base, catalogue)
-
-
 def import_openai_document(
     document: JsonValue, base: HarnessSpec | None, catalogue: OperationCatalogue
 ) -> ImportResult:
-    """The same for JSON already read."""
+    """Read a tool array, as JSON, into `base` (or an empty harness). Raises FormatError."""
     items = document.get("tools") if isinstance(document, dict) else document
     if not isinstance(items, list):
         raise FormatError([("", _EXPECTED)])

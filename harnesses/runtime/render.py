@@ -18,7 +18,6 @@ from harnesses.runtime.call_formats import call_instructions
 from harnesses.runtime.examples import example_messages
 from harnesses.runtime.ports import Message
 from harnesses.runtime.tool_documents import skill_index, skill_loader, tool_documents
-from harnesses.runtime.trace import Conversation
 from harnesses.runtime.wire_guard import guard_values
 
 PartKind = Literal["section", "skills", "skill", "tools", "calls", "examples"]
@@ -82,14 +81,6 @@ def render_body(spec: HarnessSpec, label: str, text: str, guarded_context: Mappi
         return render_template(text, spec, guarded_context)
     except TemplateError as error:
         raise TemplateError(f"{label}: {error.message}", error.mend, error.code) from error
-
-
-def system_message(
-    spec: HarnessSpec, context: Mapping[str, Any], conversation: Conversation, extra_tail: Sequence[str] = ()
-) -> Message:
-    """The system message of a turn: the prompt, what SessionStart hooks added, and this turn's own additions."""
-    prompt = render_prompt(spec, context)
-    return Message(role="system", content=system_text(prompt, (*conversation.system_tail, *extra_tail)))
 
 
 def system_text(prompt: RenderedPrompt, tail: Sequence[str]) -> str:

@@ -11,7 +11,8 @@ from harnesses.core.operations import OperationCatalogue
 from harnesses.core.reach import compare_doors, doors_to
 from harnesses.core.risk import assess
 from harnesses.core.spec import HarnessSpec, Tool, ToolBinding
-from harnesses.formats.archive import export_zip, import_zip
+from harnesses.formats.archive import export_zip, read_zip
+from harnesses.formats.folder import import_folder
 from harnesses.formats.mcp import import_mcp_document
 from tests.harnesses.strategies import harness_specs, operation_catalogues
 
@@ -52,8 +53,8 @@ def with_renamed_parameters(tool: Tool) -> Tool:
 def test_export_and_import_keep_hash_and_bytes(world: tuple[OperationCatalogue, HarnessSpec]) -> None:
     _, spec = world
     data = export_zip(spec)
-    assert import_zip(data).spec_hash == spec.spec_hash
-    assert export_zip(import_zip(data)) == data
+    assert import_folder(read_zip(data)).spec_hash == spec.spec_hash
+    assert export_zip(import_folder(read_zip(data))) == data
 
 
 @modest

@@ -19,10 +19,9 @@ from harnesses.core.spec import (
     Tool,
 )
 from harnesses.core.templates import SAMPLE_CONTEXT, TemplateError
-from harnesses.runtime.render import PART_SEPARATOR, render_prompt, system_message
+from harnesses.runtime.render import PART_SEPARATOR, render_prompt, system_text
 from harnesses.runtime.results import write_response, write_result
 from harnesses.runtime.tool_documents import tool_document
-from harnesses.runtime.trace import Conversation
 from harnesses.runtime.wire_guard import guard_text, guard_values
 from tests.harnesses.runtime_worlds import price_tool, renamed_spec, shop_spec
 
@@ -110,10 +109,8 @@ def test_a_broken_template_names_its_component() -> None:
 
 
 def test_the_system_message_ends_with_what_hooks_added() -> None:
-    message = system_message(
-        HarnessSpec(), SAMPLE_CONTEXT, Conversation(system_tail=("from the session",)), ["from now"]
-    )
-    assert (message.role, message.content) == ("system", "from the session\n\nfrom now")
+    prompt = render_prompt(HarnessSpec(), SAMPLE_CONTEXT)
+    assert system_text(prompt, ["from the session", "from now"]) == "from the session\n\nfrom now"
 
 
 def test_a_viewer_name_cannot_forge_marks_in_the_prompt() -> None:
