@@ -136,6 +136,8 @@ _NAMED_HERE: dict[str, dict[str, Any]] = {
     "/api/v1/harnesses/{slug}/freezes/": _FREEZE,
     "/api/v1/harnesses/{slug}/releases/": {"due_at": _soon(1)},
     "/api/v1/reviews/{review_id}/renew/": {"number": 2},
+    "/api/v1/harnesses/{slug}/labels/{name}/": {"number": 1},
+    "/api/v1/harnesses/{slug}/drafts/{draft_id}/commit/": {"revision": 1},
     "/api/v1/sessions/": {"harness": SLUG, "seed": LEFT_OUT},
     "/api/v1/harnesses/{slug}/reviews/": {"number": 1, "reviewers": ["rui"]},
     "/api/v1/teams/": {"members": ["ada"]},
