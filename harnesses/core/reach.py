@@ -19,7 +19,7 @@ from harnesses.core.caching import cached_by_identity
 from harnesses.core.conversions import ValueMappingError, value_inward
 from harnesses.core.jsonvalues import JsonObject, JsonValue, canonical_json
 from harnesses.core.operations import OperationCatalogue, OperationSpec
-from harnesses.core.schemas import is_required, schema_at, shown
+from harnesses.core.schemas import is_required, schema_at, schema_problems, shown
 from harnesses.core.spec import ArgumentMap, BindingCase, ScaleConversion, Tool
 
 ABSENT = "-"
@@ -295,7 +295,7 @@ def _is_covered(point: tuple[str, ...], points: set[tuple[str, ...]], bases: lis
 
 def change_in_words(before: Atoms, after: Atoms) -> str:
     """What became of the values of one argument: "no longer possible: USD", "can now be given"."""
-    lost, gained = before - after, after - before
+    lost, gained = _not_among(before - after, after), _not_among(after - before, before)
     if after <= {ABSENT} and not before <= {ABSENT}:
         return "can no longer be given"
     if before <= {ABSENT} and not after <= {ABSENT}:
@@ -304,7 +304,23 @@ def change_in_words(before: Atoms, after: Atoms) -> str:
         return f"the limits on its values changed ({_limits(lost, gained)} → {_limits(gained, lost)})"
     parts = [f"no longer possible: {_in_words(lost)}"] if lost else []
     parts += [f"newly possible: {_in_words(gained)}"] if gained else []
-    return "; ".join(parts)
+    return "; ".join(parts) or "another value is received when it is left out"
+
+
+def _not_among(atoms: Atoms, others: Atoms) -> Atoms:
+    """Without the single values that the constraints of an open atom among the others admit."""
+    limits = [json.loads(atom[1:]) for atom in others if atom[0] == "*"]
+    return frozenset(
+        atom for atom in atoms if atom[0] != "=" or not any(_admits(limit, json.loads(atom[1:])) for limit in limits)
+    )
+
+
+def _admits(constraints: JsonValue, value: JsonValue) -> bool:
+    if (
+        not isinstance(constraints, dict) or "items" in constraints
+    ):  # What a list may hold is told by atoms, not by a schema.
+        return False
+    return not schema_problems({"properties": {"value": constraints}}, {"value": value})
 
 
 def _limits(atoms: Atoms, others: Atoms) -> str:

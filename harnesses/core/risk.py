@@ -62,11 +62,15 @@ def assess(old: HarnessSpec, new: HarnessSpec, catalogue: OperationCatalogue) ->
     tools = ToolJudge(old, new, catalogue)
     classified = tuple(_classify(change, _judge(change, old, new, tools)) for change in diff_specs(old, new).changes)
     verdict = _worst(item.preserving for item in classified)
-    review: RequiredReview = (
-        "two_reviewers" if verdict == "not_preserving" else "one_reviewer" if classified else "none"
-    )
+    needs_two = verdict == "not_preserving" or any(_takes_rule_away(item.change) for item in classified)
+    review: RequiredReview = "two_reviewers" if needs_two else "one_reviewer" if classified else "none"
     evals = tuple(name for name in EVAL_TITLES if any(name in item.requires for item in classified))
     return RiskReport(classified, verdict, review, evals)
+
+
+def _takes_rule_away(change: Change) -> bool:
+    """Whether a section is a rule no longer. No answer changes with that, but what the next change of it takes does."""
+    return (change.kind, change.field, change.after) == ("prompt", "is_policy", False)
 
 
 def _judge(change: Change, old: HarnessSpec, new: HarnessSpec, tools: ToolJudge) -> Judgement:

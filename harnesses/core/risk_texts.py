@@ -8,7 +8,13 @@ from harnesses.core.spec import HarnessSpec, Hook
 
 _PARAPHRASE = "The words changed. Whether the meaning stayed is for a person or an evaluation to tell."
 _SAME_WORDS = "Only white space or capital letters changed; the words are the same."
+_MARKED = "The model reads the same text. Later changes of this section will need two reviewers."
+_UNMARKED = (
+    "The model reads the same text, but later changes of this section will not count as changes of a rule: taking the mark away "
+    "needs as many reviewers as changing the rule."
+)
 _RULES = "This text sets rules. When it changes, the right answer to a viewer can change."
+_READ_BY_VIEWERS = "Viewers read this text as the reply; the answer itself changed."
 _ENFORCED = "This hook enforces a rule. What it lets through, blocks or rewrites changes with it."
 
 
@@ -19,8 +25,7 @@ def judge_prompt(change: Change, old: HarnessSpec, new: HarnessSpec) -> Judgemen
     if change.action == "reordered":
         return Judgement("P1", "preserving", "The model reads the same sections in another order.")
     if change.field == "is_policy":
-        reason = "The model reads the same text; the mark decides how later changes of this section are reviewed."
-        return Judgement("policy", "preserving", reason)
+        return Judgement("policy", "preserving", _MARKED if change.after else _UNMARKED)
     if has_same_words(change.before, change.after):
         return Judgement("P3", "preserving", _SAME_WORDS)
     if is_policy and change.action != "renamed":
@@ -62,6 +67,12 @@ def judge_example(change: Change) -> Judgement:
     if change.field == "":
         return Judgement(
             "P5", "unknown", f"A worked example was {change.action}. Small models lean on examples: test it."
+        )
+    if change.field.split(".")[0].split("[")[0] == "calls":
+        return Judgement(
+            "P3",
+            "unknown",
+            "The example makes other calls, or reads other results. Small models lean on examples: test it.",
         )
     return _reworded("P3", change)
 
@@ -111,7 +122,7 @@ def _judge_enforcing_hook(change: Change, hooks: list[Hook]) -> Judgement:
     if has_same_words(change.before, change.after):
         return Judgement("H2", "preserving", _SAME_WORDS)
     if change.field in ("action.reason", "action.replacement"):
-        return Judgement("policy", "not_preserving", "Viewers read this text as the reply; the answer itself changed.")
+        return Judgement("policy", "not_preserving", _READ_BY_VIEWERS)
     return Judgement("policy", "not_preserving", _ENFORCED)
 
 
@@ -142,7 +153,6 @@ _RUNTIME_FAMILIES = {
     "heading_style": ("P2", "The same sections, with their titles written differently."),
 }
 _RUNTIME_REASONS = {
-    "fallback_reply": "Viewers read this text when an answer is blocked or comes too late.",
     "max_tool_rounds": "Answers that need more tool calls than the limit end in the fallback reply.",
     "max_revisions": "Replies that break a rule get more or fewer attempts before the fallback reply.",
     "deadline_ms": "Answers that take longer than the deadline end in the fallback reply.",
@@ -157,4 +167,8 @@ def judge_runtime(change: Change) -> Judgement:
     if change.field in _RUNTIME_FAMILIES:
         family, reason = _RUNTIME_FAMILIES[change.field]
         return Judgement(family, "preserving", reason)
+    if change.field == "fallback_reply":
+        if has_same_words(change.before, change.after):
+            return Judgement("runtime", "preserving", _SAME_WORDS)
+        return Judgement("policy", "not_preserving", _READ_BY_VIEWERS)
     return Judgement("runtime", "unknown", _RUNTIME_REASONS.get(change.field, "How the agent loop runs changed."))

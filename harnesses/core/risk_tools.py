@@ -15,6 +15,7 @@ from harnesses.core.families import Judgement, has_same_words
 from harnesses.core.jsonvalues import JsonValue
 from harnesses.core.operations import OperationCatalogue
 from harnesses.core.reach import SHOWN, WHOLE, Difference, change_in_words, compare_doors, doors_to, tool_doors
+from harnesses.core.risk_meanings import guard_left_behind, meaning_changed, tool_name_taken
 from harnesses.core.schemas import is_required, same_json, schema_at
 from harnesses.core.spec import HarnessSpec, Tool
 
@@ -35,6 +36,10 @@ _SAME_CALLS = "The model can make the same calls as before, and they mean the sa
 _STRIPPED = "The task stays the same, but the model loses a cue: it must now go by the name. Test before release."
 _PARAPHRASE = "The words changed. Whether the meaning stayed is for a person or an evaluation to tell."
 _SAME_WORDS = "Only white space or capital letters changed; the words are the same."
+_DEFAULT_SAID = (
+    "The model reads another default than before. What the platform receives when it leaves the argument out is for the binding "
+    "and the operation to say, and stays the same: check that the two agree."
+)
 _UNCLEAR = "The schema uses rules that cannot be compared for certain. Check that the same calls are still possible."
 
 
@@ -58,6 +63,24 @@ class ToolJudge:
 
     def judge(self, change: Change) -> Judgement:
         """The family of one change, and whether it preserves the task."""
+        judgement = self._judge(change)
+        guard = ""
+        if (change.action, change.field) == ("added", "") or change.field.startswith("binding"):
+            guard = guard_left_behind(self._old, self._new, change.component_id, self._catalogue)
+        if guard and judgement.preserving == "not_preserving":
+            return judgement._replace(reason=f"{judgement.reason} {guard}")
+        if guard:
+            return Judgement("policy", "not_preserving", guard)
+        trap = self._trap(change) if judgement.preserving == "preserving" else ""
+        return Judgement(judgement.family, "unknown", trap) if trap else judgement
+
+    def _trap(self, change: Change) -> str:
+        if change.field == "name":
+            return tool_name_taken(change, self._old)
+        old, new = self._old.tool(change.component_id), self._new.tool(change.component_id)
+        return meaning_changed(change, old, new) if old is not None and new is not None else ""
+
+    def _judge(self, change: Change) -> Judgement:
         if change.action == "reordered" and change.field in ("order", "parameter_order"):
             return Judgement("T4", "preserving", "The model reads the same things in another order.")
         old, new = self._old.tool(change.component_id), self._new.tool(change.component_id)
@@ -102,12 +125,18 @@ class ToolJudge:
         before, after = (self._reaching(spec, operations) for spec in (self._old, self._new))
         if max(map(len, after.values()), default=0) > max(map(len, before.values()), default=0):
             return Judgement("X5", "preserving", "The same operations are now covered by fewer tools.")
-        tool = self._new.tool(change.component_id)
-        is_part = tool is not None and tool.binding is not None and any(case.constants for case in tool.binding.cases)
+        is_part = self._is_part(self._new.tool(change.component_id), operations)
         if len(after) > len(before) and (is_part or before.keys() - after.keys()):
             return Judgement("X4", "preserving", "The same operation is now spread over several tools.")
         verb = "is still" if change.action == "removed" else "was already"
         return Judgement("T7", "preserving", f"What this tool does {verb} possible through another tool.")
+
+    def _is_part(self, tool: Tool | None, operations: tuple[str, ...]) -> bool:
+        """Whether a tool fixes arguments that no tool fixed in just that way before: it does a part of what another one did."""
+        known = [door.atoms for item in self._old.tools for door in tool_doors(item, self._catalogue)]
+        doors = [door for door in tool_doors(tool, self._catalogue) if door.operation in operations]
+        fixes = tool is not None and tool.binding is not None and any(case.constants for case in tool.binding.cases)
+        return fixes and not all(door.atoms in known for door in doors)
 
     def _reaching(self, spec: HarnessSpec, operations: tuple[str, ...]) -> dict[str, set[str]]:
         """Tools (by id) that reach one of these operations, with all the operations each reaches."""
@@ -274,6 +303,8 @@ def _judge_kept(change: Change, old: Tool, new: Tool) -> Judgement:
         return Judgement("X9", "preserving", "The parameter must have one dictated value and reaches no operation.")
     if ".constants" in change.field:
         return Judgement("X4", "preserving", "Other tools cover the values that this tool no longer takes.")
+    if last == "default" and change.field.startswith(_PARAMETER):
+        return Judgement("T2", "unknown", _DEFAULT_SAID)
     if change.action in ("added", "removed") or last in ("required", "default"):
         return Judgement("T6", "preserving", "What the model can have the platform do stays the same.")
     if last in ("enum", "const", "recode", "when"):

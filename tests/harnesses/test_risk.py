@@ -166,16 +166,19 @@ def test_recoded_values_keep_the_task_unless_one_is_dropped() -> None:
     assert "no longer possible: USD" in assess(shop(), recoded(("CNY", "A")), CATALOGUE).changes[0].reason
 
 
-def test_another_unit_keeps_the_task() -> None:
+def test_another_unit_keeps_the_task_if_it_is_told() -> None:
     quantity = ArgumentMap(argument="quantity", path="quantity")
-    dozens = ArgumentMap(argument="quantity", path="quantity", conversion=ScaleConversion(factor="100"))
+    hundredths = ArgumentMap(argument="quantity", path="quantity", conversion=ScaleConversion(factor="100"))
     old = with_price(
         input_schema=schema(item=ITEM, quantity={"type": "integer", "minimum": 1}), binding=bound(TO_ITEM, quantity)
     )
-    new = with_price(
-        input_schema=schema(item=ITEM, quantity={"type": "integer", "minimum": 100}), binding=bound(TO_ITEM, dozens)
+    parameter = {"type": "integer", "minimum": 100}
+    untold, told = (
+        with_price(input_schema=schema(item=ITEM, quantity=parameter | words), binding=bound(TO_ITEM, hundredths))
+        for words in ({}, {"description": "In hundredths of a piece."})
     )
-    assert judged(new, old) == [("X6", "preserving")] * 2
+    assert judged(untold, old) == [("X6", "preserving"), ("X6", "unknown")]
+    assert judged(told, old) == [("T2", "unknown"), ("X6", "preserving"), ("X6", "preserving")]
 
 
 def test_a_dictated_parameter_is_x9() -> None:
