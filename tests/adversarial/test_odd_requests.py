@@ -119,7 +119,8 @@ def match(item: Operation) -> dict[str, str]:
 def body_of(item: Operation) -> bytes:
     if item.body is None:
         return b""
-    values = {**item.body, **_NAMED_HERE.get(item.path, {})}
+    here = {name: value for name, value in _NAMED_HERE.get(item.path, {}).items() if name in item.properties}
+    values = {**item.body, **here}
     return json.dumps({name: value for name, value in values.items() if value is not LEFT_OUT}).encode()
 
 

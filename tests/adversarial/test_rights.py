@@ -55,7 +55,7 @@ NEEDS: dict[str, Need] = {
     # Labels that are not protected, plans for them, freezes.
     "label": A.EDIT, "label_move": A.EDIT, "label-undo": A.EDIT, "label_undo": A.EDIT, "label_remove": A.EDIT,
     "label_protect": A.MANAGE,
-    "releases": A.EDIT, "release-cancel": A.EDIT, "release_cancel": A.EDIT,
+    "releases": A.RELEASE, "release-cancel": A.EDIT, "release_cancel": A.EDIT,
     "harness-freezes": A.MANAGE, "harness_freezes": A.MANAGE, "harness-freeze-cancel": A.MANAGE,
     "freezes": P.MANAGE_HARNESS, "freeze_list": P.MANAGE_HARNESS, "freeze-cancel": P.MANAGE_HARNESS, "freeze_cancel": A.MANAGE,
     # Sessions, and people.
@@ -101,7 +101,7 @@ def subjects(furnished, make_user):
 
 
 @pytest.fixture
-def rich(furnished, admin, operator):
+def rich(furnished, subjects, admin, operator):
     """The furnished world with what some addresses need besides: another harness, a freeze of all, a review of another's."""
     other = harness_create(slug="demo-shop-night", title="Night", world=sample.WORLD, acting_user=None)
     for greeting in ("One.", "Three."):
@@ -110,6 +110,8 @@ def rich(furnished, admin, operator):
     freeze = freeze_create(
         harness=None, starts_at=soon, ends_at=soon + dt.timedelta(hours=1), reason="All", acting_user=admin
     )
+    for member in ("own-operator", "own-engineer", "own-admin", "by-team"):
+        member_set(harness=other, kind="user", name=member, role="viewer", acting_user=None)
     return {**furnished, "freeze_of_all": freeze.pk}
 
 
