@@ -63,6 +63,7 @@ PAGES = (
     ("audit", "/audit/"),
     ("changelog of a harness", "/harnesses/bench-500/changelog/"),
     ("drafts", "/harnesses/bench-500/drafts/"),
+    ("playground", "/playground/?harness=bench-500&version=50"),
     ("API: harnesses", "/api/v1/harnesses/"),
     ("API: versions", "/api/v1/harnesses/bench-500/versions/"),
 )

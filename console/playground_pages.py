@@ -18,6 +18,7 @@ from harnesses.selectors.drafts import draft_get
 from inference import selectors
 from livestream.world import world_named
 
+HARNESSES_OFFERED = 50
 VERSIONS_OFFERED = 10
 TURNS_SHOWN = 20
 
@@ -49,25 +50,44 @@ class Lane:
     earlier_count: int
 
 
-def version_choices(user: AbstractUser) -> list[tuple[str, list[tuple[str, str]]]]:
-    """What a person may talk to, grouped by harness: what its labels point to, and its newest versions.
+def version_choices(
+    user: AbstractUser, slug: str = "", number: str = ""
+) -> tuple[list[tuple[str, list[tuple[str, str]]]], bool]:
+    """What a person may talk to, grouped by harness: what its labels point to, and its newest versions; and whether there is more.
 
-    A value is `slug@label:name` or `slug@number`.
+    A value is `slug@label:name` or `slug@number`. The harness and the version that the address names come first. Raises NotFound
+    for a version that the harness does not have.
     """
+    allowed = policy.harnesses_allowing(
+        user, HarnessAction.PLAY, harness_selectors.harness_list().filter(version_count__gt=0)
+    )
+    offered = list(allowed[: HARNESSES_OFFERED + 1])
+    is_cut = len(offered) > HARNESSES_OFFERED
+    named = next(iter(allowed.filter(slug=slug)), None) if harness_selectors.SLUG_PATTERN.fullmatch(slug) else None
+    if named is not None:
+        offered = [named, *(item for item in offered if item.pk != named.pk)]
+    offered = offered[:HARNESSES_OFFERED]
+    labels = harness_selectors.labels_by_harness(offered)
+    newest = harness_selectors.newest_versions(offered, VERSIONS_OFFERED)
     groups = []
-    harnesses = harness_selectors.harness_list().filter(version_count__gt=0)
-    allowed = list(policy.harnesses_allowing(user, HarnessAction.PLAY, harnesses))
-    labels = harness_selectors.labels_by_harness(allowed)
-    for harness in allowed:
-        slug = harness.slug
+    for harness in offered:
+        versions = newest.get(harness.pk, [])
+        if (
+            harness is named
+            and number.isascii()
+            and number.isdigit()
+            and not any(str(item.number) == number for item in versions)
+        ):
+            versions = [harness_selectors.version_get(harness, number), *versions]
         options = [
-            (f"{slug}@label:{label.name}", f"{slug} {label.name}: now v{label.version.number}")
+            (f"{harness.slug}@label:{label.name}", f"{harness.slug} {label.name}: now v{label.version.number}")
             for label in labels.get(harness.pk, ())
         ]
-        rows = harness_selectors.version_list(harness).values_list("number", "message")[:VERSIONS_OFFERED]
-        options += [(f"{slug}@{number}", _label(slug, number, message)) for number, message in rows]
+        options += [
+            (f"{harness.slug}@{item.number}", _label(harness.slug, item.number, item.message)) for item in versions
+        ]
         groups.append((harness.title, options))
-    return groups
+    return groups, is_cut
 
 
 def _label(slug: str, number: int, message: str) -> str:

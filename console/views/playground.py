@@ -31,7 +31,8 @@ def playground(request: SignedInRequest) -> HttpResponse:
     policy.require_somewhere(request.user, HarnessAction.PLAY)
     slug, draft_id = request.GET.get("harness", ""), request.GET.get("draft", "")
     drafts = pages.draft_choice(request.user, slug, draft_id)
-    versions, checkpoints = [*drafts, *pages.version_choices(request.user)], pages.checkpoint_choices()
+    offered, is_cut = pages.version_choices(request.user, slug, request.GET.get("version", ""))
+    versions, checkpoints = [*drafts, *offered], pages.checkpoint_choices()
     chosen = f"draft:{draft_id}" if drafts else request.GET.get("version", "")
     initial = {"version": f"{slug}@{chosen}"}
     form = StartForm(request.POST or None, versions=versions, checkpoints=checkpoints, initial=initial)
@@ -43,6 +44,7 @@ def playground(request: SignedInRequest) -> HttpResponse:
     context = {
         "form": form,
         "has_versions": bool(versions),
+        "is_cut": is_cut,
         "has_checkpoints": bool(checkpoints),
         "page": paginate(request, selectors.session_list(viewer=request.user), size=SESSIONS_SHOWN),
         "area": "playground",

@@ -43,7 +43,9 @@ def version_blame(version: HarnessVersion) -> tuple[BlamedComponent, ...]:
     by_number = {maker.number: maker for maker in makers.defer("document")}
     spec = version_spec(version)
     names: dict[ComponentKey, str] = {
-        (kind, component.id): component_name(component) for kind, field in KIND_FIELDS.items() for component in getattr(spec, field)
+        (kind, component.id): component_name(component)
+        for kind, field in KIND_FIELDS.items()
+        for component in getattr(spec, field)
     }
     return tuple(
         BlamedComponent(kind, component_id, names.get((kind, component_id), kind), by_number[number])

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet
 
 from harnesses import ports
 from harnesses.contracts import HarnessRef
@@ -88,6 +88,17 @@ def version_list(harness: Harness | str) -> QuerySet[HarnessVersion]:
     """The versions of a harness (or of its slug), newest first, without their documents. Raises NotFound for an unknown slug."""
     harness = harness_get(harness) if isinstance(harness, str) else harness
     return _versions().filter(harness=harness).order_by("-number")
+
+
+def newest_versions(harnesses: Iterable[Harness], count: int) -> dict[int, list[HarnessVersion]]:
+    """The newest versions of several harnesses by the harness's key, newest first, without documents. Takes one query."""
+    keys = [harness.pk for harness in harnesses]
+    # Numbers have no gaps, so the newest ones are those next to the number of versions.
+    newest = _versions().filter(harness__in=keys, number__gt=F("harness__version_count") - count)
+    found: dict[int, list[HarnessVersion]] = {}
+    for version in newest.order_by("-number"):
+        found.setdefault(version.harness_id, []).append(version)
+    return found
 
 
 def version_get(harness: Harness | str, number: int | str | None = None) -> HarnessVersion:

@@ -10,6 +10,8 @@ from asgiref.sync import sync_to_async
 from django.db import connections
 from django.test import AsyncClient
 
+from console import playground_pages
+from harnesses.services import harness_commit, harness_create
 from inference.services import session_start
 from tests.console import sample
 from tests.console.conftest import SignIn
@@ -31,6 +33,27 @@ async def async_client(operator) -> AsyncIterator[AsyncClient]:
     await sync_to_async(client.force_login)(operator)
     yield client
     await sync_to_async(connections.close_all)()
+
+
+def test_what_the_address_names_can_be_chosen_however_old_and_however_many_there_are(
+    harness, deployment, operator, sign_in: SignIn, monkeypatch
+):
+    monkeypatch.setattr(playground_pages, "HARNESSES_OFFERED", 1)
+    monkeypatch.setattr(playground_pages, "VERSIONS_OFFERED", 1)
+    other = harness_create(slug="a-first-one", title="First of all", world=sample.WORLD, acting_user=operator)
+    harness_commit(harness=other, spec=sample.sample_spec(), message="First", acting_user=operator)
+    client = sign_in(operator)
+    page = client.get("/playground/").content.decode()
+    assert "a-first-one@1" in page
+    assert f"{sample.SLUG}@" not in page
+    assert "Not every harness is in the list" in page
+    address = f"/playground/?harness={sample.SLUG}&version=1"
+    page = client.get(address).content.decode()
+    assert f'value="{sample.SLUG}@1" selected' in page
+    assert f"{sample.SLUG}@2" in page
+    start = {"version": f"{sample.SLUG}@1", "checkpoint": "null-model", "viewer": "v", "seed": "0"}
+    assert client.post(address, start).status_code == 302
+    assert client.get(f"/playground/?harness={sample.SLUG}&version=99").status_code == 404
 
 
 def test_a_comment_by_form_is_answered_with_its_trace(session, engine, operator, sign_in: SignIn):
