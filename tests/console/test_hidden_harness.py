@@ -6,14 +6,13 @@ import asyncio
 import datetime as dt
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from asgiref.sync import async_to_sync, sync_to_async
 from django.contrib.auth.models import AbstractUser, Permission
 from django.db import connections
-from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.urls import reverse
 from django.utils import timezone
 
 from harnesses.selectors import version_get
@@ -32,6 +31,7 @@ from harnesses.services import (
 from inference.services import session_start, turn_take
 from ledger.core.roles import Role
 from ledger.services import team_create
+from tests.adversarial.furnishing import Address, addresses
 from tests.console import sample
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -46,7 +46,6 @@ ABOUT_OTHER_THINGS = {
     *(f"team_{verb}" for verb in ("detail", "rename", "add", "remove", "delete")),
 }
 """Addresses with parameters that lead to no harness."""
-NEVER_CALLED = {"logout"}
 QUERIES = {"resolve": "?label=staging"}
 BODIES: dict[str, dict[str, Any]] = {
     "turns": {"comment": "Hello"},
@@ -55,29 +54,6 @@ BODIES: dict[str, dict[str, Any]] = {
     "review-decisions": {"verdict": "approve", "reason": "Fine", "number": 2},
 }
 """Where a request is read before its address: what makes it a good one."""
-
-
-@dataclass(frozen=True)
-class Address:
-    """One address of the project. `parameters` are the names in it."""
-
-    name: str
-    view_name: str
-    parameters: tuple[str, ...]
-    is_api: bool
-
-
-def addresses(resolver: Any = None, namespaces: tuple[str, ...] = ()) -> Iterator[Address]:
-    """Every address but those of the admin site, which has a test of its own."""
-    for pattern in (resolver or get_resolver()).url_patterns:
-        if isinstance(pattern, URLResolver) and pattern.app_name != "admin":
-            inner = (*namespaces, pattern.namespace) if pattern.namespace else namespaces
-            yield from addresses(pattern, inner)
-        elif isinstance(pattern, URLPattern) and pattern.name and pattern.name not in NEVER_CALLED:
-            regex = getattr(pattern.pattern, "regex", None)
-            names = tuple(pattern.pattern.converters) or tuple(regex.groupindex if regex else ())
-            is_api = bool(namespaces) and namespaces[0].endswith("_api")
-            yield Address(pattern.name, ":".join((*namespaces, pattern.name)), names, is_api)
 
 
 @pytest.fixture(autouse=True)
@@ -200,7 +176,14 @@ def test_the_same_addresses_answer_a_member(hidden, owner, clients):
 def test_no_list_tells_an_outsider_of_it(hidden, outsider, owner, clients):
     theirs, seen = clients(outsider), {}
     for item in addresses():
-        if item.parameters or item.name in ("login", "schema", "api-docs", "markdown_preview", "audit-export"):
+        if item.parameters or item.name in (
+            "login",
+            "logout",
+            "schema",
+            "api-docs",
+            "markdown_preview",
+            "audit-export",
+        ):
             continue
         for query in ("", f"?search={SLUG}", f"?harness={SLUG}"):
             response = theirs[item.is_api].get(reverse(item.view_name) + query)
