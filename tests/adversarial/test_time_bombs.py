@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from harnesses.core.editing import find_mentions, search_text
+from harnesses.core.editing.texts import is_within, placeholder_spans
+from harnesses.core.mends import mends
+from harnesses.core.merge import merge_specs
 from harnesses.core.parsing import spec_from_document
 from harnesses.core.patterns import PatternError, is_found, pattern_problem
 from harnesses.core.schemas import BrokenSchemaError, broken_schema_reasons, schema_problems
+from harnesses.core.templates import TemplateError
 from harnesses.core.validation import validate
+from harnesses.runtime.render import render_body
 from tests.harnesses.samples import sample_document
 
 SLOW = r"^(a|aa)+$"
@@ -111,3 +120,79 @@ def test_the_findings_of_a_harness_full_of_bombs_come_at_once(demo_catalogue):
     item = document["tools"][0]["input_schema"]["properties"]["item_id"]
     item.update(pattern=SLOW, default=SLOW_TEXT, examples=[SLOW_TEXT] * 20, enum=[SLOW_TEXT] * 20)
     assert within(5, validate, spec_from_document(document), demo_catalogue) is not None
+
+
+# --- texts -----------------------------------------------------------------------------------------------------------
+
+OLD_PLACEHOLDER = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", re.DOTALL)
+OLD_TAG = re.compile(r"\{\{.*?\}\}|\{%.*?%\}", re.DOTALL)
+
+
+@given(
+    st.lists(st.sampled_from(["{{", "}}", "{%", "%}", "{#", "#}", "{", "}", "a", "\n", "%", "#"]), max_size=30).map(
+        "".join
+    )
+)
+def test_placeholders_are_found_as_a_plain_pattern_finds_them(text):
+    assert placeholder_spans(text) == [match.span() for match in OLD_PLACEHOLDER.finditer(text)]
+    assert placeholder_spans(text, has_comments=False) == [match.span() for match in OLD_TAG.finditer(text)]
+
+
+@given(st.lists(st.integers(0, 30), max_size=10), st.integers(0, 30), st.integers(1, 5))
+def test_touching_a_span_is_told_as_by_looking_at_each(numbers, start, length):
+    cuts = sorted(set(numbers))
+    spans = list(zip(cuts[::2], cuts[1::2], strict=False))
+    end = start + length
+    assert is_within(spans, start, end) == any(start < last and first < end for first, last in spans)
+
+
+ENDLESS = {
+    "placeholders": "{{" * 99_999,
+    "comments": "{#" * 99_999,
+    "tags": "{% if a %}" * 19_999,
+    "mentions": "{{ x }} get_price " * 10_000,
+    "quotes": "`a_b` " * 33_000,
+    "names": "a_" * 99_999,
+    "brackets": "{{ " + "(" * 5_000,
+}
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_no_text_takes_long_to_be_looked_through(name, demo_catalogue):
+    spec = spec_from_document(sample_document(rules=ENDLESS[name]))
+    findings = within(4, validate, spec, demo_catalogue)
+    within(4, find_mentions, spec, "tool", "price")
+    within(4, search_text, spec, "{{")
+    within(4, mends, spec, findings)
+
+
+def test_lines_that_were_all_moved_are_a_conflict_and_no_endless_comparison():
+    lines = [f"{number:x}" for number in range(30_000)]
+    texts = ["\n".join(order) for order in (lines, lines[::2] + lines[1::2], lines[::3] + lines[1::3] + lines[2::3])]
+    specs = [spec_from_document(sample_document(rules=text)) for text in texts]
+    merged = within(4, merge_specs, *specs)
+    assert [(item.component_id, item.field) for item in merged.conflicts] == [("rules", "body")]
+    assert merged.spec.prompt[0].body == texts[1]
+
+
+ENGINE_BOMBS = {
+    "loops": "{% for i in range(1000000000) %}{% for j in range(1000000000) %}x{% endfor %}{% endfor %}",
+    "powers": "{{ 9**9**9 }}",
+    "repeats": "{{ 'a' * 1000000000 }}",
+    "padding": "{{ 'a'|center(999999999) }}",
+    "format": "{{ '%999999999d'|format(1) }}",
+    "method": "{{ '{:>999999999}'.format(1) }}",
+    "macro": "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
+    "dunder": "{{ ().__class__.__bases__ }}",
+    "sum": "{{ " + "+".join(["1"] * 5_000) + " }}",
+    "doubling": "{% set a = 'xxxxxxxxxx' %}" + "{% set a = a ~ a %}" * 40 + "{{ a }}",
+}
+
+
+@pytest.mark.parametrize("name", ENGINE_BOMBS)
+def test_no_template_runs_for_ever(name, demo_catalogue):
+    text = ENGINE_BOMBS[name]
+    spec = spec_from_document(sample_document(rules=text))
+    within(4, validate, spec, demo_catalogue)
+    with contextlib.suppress(TemplateError):
+        within(4, render_body, spec, "Section", text, {})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -11,7 +12,8 @@ from harnesses.core.fieldpaths import FieldPath, format_path
 from harnesses.core.jsonvalues import JsonObject, JsonValue
 from harnesses.core.kinds import KIND_FIELDS, Kind
 
-_PLACEHOLDER: Final = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", re.DOTALL)
+_CLOSING: Final = {"{{": "}}", "{%": "%}", "{#": "#}"}
+_OPENING: Final = re.compile(r"\{[{%#]")
 _TEMPLATE_FIELDS: Final = frozenset({
     ("prompt", "body"), ("skill", "body"), ("hook", "action.text"), ("hook", "action.reason"),
     ("hook", "action.replacement"), ("hook", "action.message"),
@@ -113,14 +115,31 @@ def _hook_places(hook: JsonObject) -> Iterator[_Place]:
             yield ("when", number, "values", index), values, index
 
 
-def placeholder_spans(text: str) -> list[tuple[int, int]]:
-    """Where a template's placeholders, tags and comments stand."""
-    return [match.span() for match in _PLACEHOLDER.finditer(text)]
+def placeholder_spans(text: str, *, has_comments: bool = True) -> list[tuple[int, int]]:
+    """Where a template's placeholders and tags stand, and its comments, in order and apart from one another.
+
+    Each end is looked for once, so that a text of openings without one takes no longer than another.
+    """
+    spans: list[tuple[int, int]] = []
+    endless = set() if has_comments else {"{#"}
+    place = 0
+    while (opening := _OPENING.search(text, place)) is not None:
+        mark, place = opening[0], opening.start() + 1
+        end = -1 if mark in endless else text.find(_CLOSING[mark], opening.end())
+        if end >= 0:
+            place = end + 2
+            spans.append((opening.start(), place))
+        else:
+            endless.add(mark)
+            if len(endless) == len(_CLOSING):
+                break
+    return spans
 
 
 def is_within(spans: list[tuple[int, int]], start: int, end: int) -> bool:
-    """Whether `start` to `end` touches one of the spans."""
-    return any(start < span_end and span_start < end for span_start, span_end in spans)
+    """Whether `start` to `end` touches one of the spans, which are in order and apart from one another."""
+    after = bisect_left(spans, (end,))
+    return after > 0 and start < spans[after - 1][1]
 
 
 def line_number(text: str, position: int) -> int:

@@ -14,7 +14,6 @@ from harnesses.core.spec import HarnessSpec
 from harnesses.core.templates import CONTEXT_SCHEMA, check_template
 
 _IN_QUOTES = re.compile(r'"([^"]+)"')
-_TAG = re.compile(r"\{\{.*?\}\}|\{%.*?%\}", re.DOTALL)
 
 
 def _text(case: Case) -> str | None:
@@ -169,7 +168,11 @@ def _in_tags(text: str, old: str, new: str, *, is_word: bool = False) -> str:
     pattern = re.escape(old).replace('"', "[\"']")
     if is_word:
         pattern = rf"(?<![\w.\"']){pattern}(?![\w\"'])"
-    return _TAG.sub(lambda tag: re.sub(pattern, lambda _: new, tag[0]), text)
+    pieces, position = [], 0
+    for start, end in placeholder_spans(text, has_comments=False):
+        pieces += [text[position:start], re.sub(pattern, lambda _: new, text[start:end])]
+        position = end
+    return "".join([*pieces, text[position:]])
 
 
 def _checked(case: Case, new: str, label: str) -> Iterator[Mend]:

@@ -10,6 +10,8 @@ from typing import Final
 
 _MAX_PAIRS: Final = 2_000_000
 """How many pairs of equal entries may be looked at: comparing two texts of the same few lines would take for ever."""
+_MAX_PLACES: Final = 30_000_000
+"""How many places there may be to compare at all: where everything is moved, each entry is looked for among all others."""
 _MAX_REORDERED: Final = 1_200
 
 
@@ -64,7 +66,9 @@ def _edits(before: Sequence[str], after: Sequence[str]) -> list[_Edit] | None:
 
 
 def is_long_to_compare(before: Sequence[str], after: Sequence[str]) -> bool:
-    """Whether matching two sequences would look at too many pairs of equal entries."""
+    """Whether matching two sequences would look at too many pairs of equal entries, or too many places for them."""
+    if len(before) * len(after) > _MAX_PLACES:
+        return True
     counts = Counter(before)
     return sum(counts[entry] for entry in after) > _MAX_PAIRS
 
