@@ -7,7 +7,7 @@ const SCRIPTS = ["ace.js", "mode-json.js", "ext-language_tools.js", "ext-searchb
 
 let loading = null;
 
-export function loadAce() {
+function loadAce() {
   loading ||= load().catch((error) => {
     loading = null;
     throw error;

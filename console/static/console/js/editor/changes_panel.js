@@ -8,7 +8,7 @@ const MEANINGS = {
 };
 export const REVIEWS = { none: "no review beyond the harness's own rule", one_reviewer: "one reviewer", two_reviewers: "two reviewers" };
 
-export function meaningBadge(preserving) {
+function meaningBadge(preserving) {
   const [label, tone, hint] = MEANINGS[preserving] || [preserving, "mute", ""];
   return h("span", { class: `badge badge--${tone}`, title: hint }, label);
 }

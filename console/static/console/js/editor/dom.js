@@ -89,7 +89,7 @@ export function findingLine(store, item) {
   );
 }
 
-export async function mendFinding(store, item) {
+async function mendFinding(store, item) {
   try {
     await store.apply(item.fix.edits, item.fix.label);
     undoToast(store, `${item.fix.label}: done.`);

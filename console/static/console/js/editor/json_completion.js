@@ -16,7 +16,7 @@ export function suggestions({ context, store, language, kind, root }) {
 
 const DEFINITIONS = { prompt: "PromptSection", skill: "Skill", tool: "Tool", hook: "Hook", example: "Example", runtime: "RuntimeSettings" };
 
-export function componentSchema(schema, kind) {
+function componentSchema(schema, kind) {
   return schema.$defs[DEFINITIONS[kind]];
 }
 

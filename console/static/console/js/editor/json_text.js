@@ -27,7 +27,7 @@ export function readJson(text) {
   return { value, places: reader.places };
 }
 
-export function joinPath(path, key) {
+function joinPath(path, key) {
   if (typeof key === "number") return `${path}[${key}]`;
   return path ? `${path}.${key}` : key;
 }

@@ -20,7 +20,7 @@ export function mountOutline(container, store) {
 }
 
 // Adds a component of a kind behind another and shows it; Skills and tools ask first what it shall be.
-export async function addComponent(store, kind, after) {
+async function addComponent(store, kind, after) {
   if (kind === "tool") return (await import("./dialogs/add_tool.js")).openAddTool(store, after);
   if (kind === "skill") return (await import("./dialogs/add_skill.js")).openAddSkill(store, after);
   const id = store.add(kind, EMPTY[kind](), after);

@@ -84,7 +84,7 @@ function storedKeys(prefix) {
 }
 
 // The names of the components in which two documents differ.
-export function differingNames(old, now) {
+function differingNames(old, now) {
   const name = ({ kind, id }) => {
     if (kind === "runtime") return "Runtime settings";
     const item = [...(now[LISTS[kind]] || []), ...(old[LISTS[kind]] || [])].find((component) => component.id === id);
@@ -93,7 +93,7 @@ export function differingNames(old, now) {
   return [...new Set(stepsBetween(old, now).map(name))];
 }
 
-export function isHarnessShaped(document) {
+function isHarnessShaped(document) {
   return document !== null && typeof document === "object" && KINDS.every((kind) => Array.isArray(document[LISTS[kind]] ?? []));
 }
 

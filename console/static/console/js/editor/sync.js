@@ -256,7 +256,7 @@ export class Sync extends EventTarget {
   }
 }
 
-export function closedReason({ state, updated_by, committed_number }) {
+function closedReason({ state, updated_by, committed_number }) {
   if (state === "committed") return `This draft was committed${committed_number ? ` as version ${committed_number}` : ""}.`;
   return `This draft was discarded${updated_by ? ` by ${updated_by}` : ""}.`;
 }

@@ -1,5 +1,5 @@
 // Names that are free in this harness, compared as validation compares them: case and Unicode form make no difference.
-export const twinKey = (name) => String(name).normalize("NFKC").toLowerCase().normalize("NFKC");
+const twinKey = (name) => String(name).normalize("NFKC").toLowerCase().normalize("NFKC");
 
 // A tool and a skill of one name would be mistaken for one another, so they share their names.
 export function isTaken(store, kind, name, besides = []) {

@@ -19,7 +19,7 @@ export const FIELDS = {
   result: "the result's",
   context: "the room's",
 };
-export const OPERATORS = {
+const OPERATORS = {
   contains_any: "contains any of",
   contains_none: "contains none of",
   equals_any: "is one of",

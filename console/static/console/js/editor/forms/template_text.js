@@ -3,7 +3,7 @@ import { field, h, listen, textArea, uniqueId } from "../dom.js";
 
 // What a text may say in this harness, in groups: [{ title, entries: [{ code, note, insert, select }] }]. `select` is the part of
 // `insert` that is marked afterwards, to be written over.
-export function vocabulary(store, language) {
+function vocabulary(store, language) {
   const moments = Object.entries(language.templates.context.properties).flatMap(([name, schema]) => {
     if (schema.type === "array") return [];
     const isMaybe = Array.isArray(schema.type);
@@ -43,7 +43,7 @@ function parameters(store) {
 }
 
 // Puts text in at the caret as if it were typed: the browser's own undo takes it back, and what listens hears it.
-export function insertAtCaret(area, text, select) {
+function insertAtCaret(area, text, select) {
   area.focus();
   const start = area.selectionStart;
   if (!document.execCommand("insertText", false, text)) {

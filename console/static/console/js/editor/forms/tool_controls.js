@@ -211,7 +211,7 @@ export function line(form, { key, label, value, onText, isBare, help, isLazy, is
   return made.element;
 }
 
-export const NONE = undefined;
+const NONE = undefined;
 
 // A control for one JSON value of a schema. `onValue(value, source)`; NONE where it is emptied (and `canBeNone`).
 export function valueControl(form, { key, label, schema, value, onValue, canBeNone, noneText = "nothing", isBare, help }) {

@@ -135,7 +135,7 @@ const SCHEMAS = new Set(["items", "additionalProperties", "not", "if", "then", "
 const LISTS = new Set(["anyOf", "oneOf", "allOf"]);
 
 // What stands at a path of a schema: "schema", "map" (of schemas), "list" (of schemas) or the keyword whose value it is.
-export function placeIn(path) {
+function placeIn(path) {
   let place = "schema";
   for (const step of path) {
     if (place === "map" || place === "list") place = "schema";
@@ -148,7 +148,7 @@ export function placeIn(path) {
 }
 
 // Suggestions for the caret of a schema's text; `root` is the schema as it was read last.
-export function schemaSuggestions(context, root) {
+function schemaSuggestions(context, root) {
   if (context.place === "key") return placeIn(context.path) === "schema" ? keywordsFor(at(root, context.path), context.keys) : [];
   const path = typeof context.path.at(-1) === "number" ? context.path.slice(0, -1) : context.path;
   const place = placeIn(path);

@@ -150,7 +150,7 @@ export function fittingParameters(tool, index, row) {
 }
 
 // A schema as a parameter of a tool: closed in itself, without the dialect's address. Null where it points elsewhere.
-export function asParameter(schema) {
+function asParameter(schema) {
   const copy = structuredClone(schema ?? {});
   delete copy.$schema;
   return JSON.stringify(copy).includes('"$ref"') ? null : copy;
@@ -174,7 +174,7 @@ export function feedFrom(tool, index, row, path) {
 
 // --- operations and cases ------------------------------------------------------------------------------------------------
 
-export function emptyCase(operation, when = null) {
+function emptyCase(operation, when = null) {
   return { operation, when, arguments: [], constants: {}, result: { fields: [], wrap: [], format: "json" } };
 }
 
@@ -230,7 +230,7 @@ export function addCase(tool, operation, oldOperation) {
 }
 
 // The switch's parameter with one more allowed value, where it lists them.
-export function allowSwitchValue(tool, value, old) {
+function allowSwitchValue(tool, value, old) {
   const pointer = tool.binding.switch ? pointerOf(tool, tool.binding.switch) : null;
   const schema = pointer ? pointer.reduce((node, key) => node[key], tool.input_schema) : null;
   if (!Array.isArray(schema?.enum)) return {};
@@ -263,7 +263,7 @@ export function setWhen(tool, index, value) {
 // --- results -------------------------------------------------------------------------------------------------------------
 
 // Every field of an operation's result, outermost first; lists on the way count as their elements.
-export function resultPaths(operation) {
+function resultPaths(operation) {
   const root = operation?.output_schema;
   const found = [];
   const walk = (schema, path) => {

@@ -178,7 +178,7 @@ export function converted(value, kind) {
 
 // Changes a parameter's type. Allowed values and default come along where they all have a counterpart; the bounds of numbers and
 // the insides of groups and lists go with their type; every other keyword stays.
-export function withKind(schema, kind) {
+function withKind(schema, kind) {
   const made = { ...schema };
   const [outer, inner] = kind.split(":");
   made.type = outer;
@@ -291,7 +291,7 @@ export function removeParameter(tool, container, name) {
 export const startsWith = (path, start) => start.every((key, index) => path[index] === key);
 
 // A binding with every path of the tool's arguments passed through `change`.
-export function mapPaths(binding, change) {
+function mapPaths(binding, change) {
   const made = structuredClone(binding);
   for (const one of made.cases) for (const argument of one.arguments ?? []) argument.path = change(argument.path);
   if (made.switch) made.switch = change(made.switch);
@@ -302,7 +302,7 @@ export function mapPaths(binding, change) {
 
 // A binding without the maps, dictated values and ignored ones whose path is gone. A switch stays where cases hang on it: what to
 // do with them is for a person to say, and a finding asks.
-export function withoutPaths(binding, isGone) {
+function withoutPaths(binding, isGone) {
   const made = structuredClone(binding);
   for (const one of made.cases) one.arguments = (one.arguments ?? []).filter((argument) => !isGone(argument.path));
   if (made.switch && isGone(made.switch) && made.cases.length === 1) {
