@@ -141,8 +141,11 @@ def measure(person: Any) -> list[str]:
     """One row for each page: how many queries, and how long it takes. Raises SystemExit for a page that does not come."""
     from django.test import Client
 
+    from console.garbage import set_aside_what_is_loaded
+
     client = Client(HTTP_HOST="127.0.0.1")
     client.force_login(person)
+    set_aside_what_is_loaded()  # As the web server does when it starts.
     rows = []
     for name, address in PAGES:
         answer = client.get(address)  # warm: templates, the spec of the version

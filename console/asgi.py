@@ -9,6 +9,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
 
 django_application = get_asgi_application()
 
-from console.resolve_asgi import Application, ResolveFirst  # noqa: E402  (Django must be set up first)
+from console.garbage import set_aside_what_is_loaded  # noqa: E402  (Django must be set up first)
+from console.resolve_asgi import Application, ResolveFirst  # noqa: E402
 
 application = ResolveFirst(cast("Application", django_application))
+set_aside_what_is_loaded()
