@@ -31,6 +31,7 @@ from harnesses.api.drafts_serializers import (
 )
 from harnesses.api.serializers import ComparisonSerializer
 from harnesses.core.editing import count_references, find_mentions, search_text
+from harnesses.core.editing.search import MAX_FOUND
 from harnesses.core.templates import TemplateError
 from harnesses.documents import edit_spec, read_spec
 from harnesses.selectors import draft_check, draft_compare, draft_merge, spec_rendered, version_get
@@ -106,7 +107,8 @@ class DraftMentionsView(DraftAPIView):
 
     @extend_schema(
         summary="Find the mentions of a component",
-        description="Asked before a rename: what a rename with `follow` would change too. References by id follow by themselves.",
+        description="Asked before a rename: what a rename with `follow` would change too, the first 2,000 places. "
+        "References by id follow by themselves.",
         request=MentionsSerializer,
         responses=MentionsFoundSerializer,
     )
@@ -114,7 +116,7 @@ class DraftMentionsView(DraftAPIView):
         self.draft(request)
         values = read(MentionsSerializer, request)
         spec, place = read_spec(values["document"], "document"), (values["kind"], values["component_id"])
-        mentions = [asdict(mention) for mention in find_mentions(spec, *place)]
+        mentions = [asdict(mention) for mention in find_mentions(spec, *place)[:MAX_FOUND]]
         return Response({"mentions": mentions, "references": count_references(spec, *place)})
 
 

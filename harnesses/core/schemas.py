@@ -7,7 +7,8 @@ canonical JSON of their schema, since the same few schemas judge every call.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -28,6 +29,10 @@ _MAX_REF_HOPS = 20
 _LITERAL_KEYWORDS = frozenset({"const", "enum", "default", "examples", "example"})
 _MAPS_OF_SCHEMAS = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
 _UNLIMITED = "unevaluatedProperties and patternProperties do not go together here: use additionalProperties"
+_ENDLESS = "judging a value by it takes too many steps; write it simpler"
+_MAX_STEPS = 60_000
+"""How many keywords may be asked about one value: a schema of 5,000 entries on a long list of objects stays far below."""
+_steps: ContextVar[Iterator[int]] = ContextVar("schema_steps")
 _TYPE_WORDS = {
     "string": "a text",
     "integer": "a whole number",
@@ -106,14 +111,29 @@ def _extra_keys(schema: JsonObject, value: JsonObject) -> list[str]:
     return [key for key in value if key not in known and not any(is_found(pattern, key) for pattern in patterns)]
 
 
-_Validator = extend(
-    Draft202012Validator,
-    {
-        "pattern": _pattern,
-        "patternProperties": _pattern_properties,
-        "additionalProperties": _additional_properties,
-    },
-)
+Keyword = Callable[[Any, JsonValue, JsonValue, JsonObject], Iterable[ValidationError] | None]
+
+
+def _counted(keyword: Keyword) -> Keyword:
+    """The keyword, but that it raises BrokenSchemaError once `_MAX_STEPS` were taken: references can double at every step."""
+
+    def check(
+        validator: Any, rule: JsonValue, value: JsonValue, schema: JsonObject
+    ) -> Iterable[ValidationError] | None:
+        if next(_steps.get(), None) is None:
+            raise BrokenSchemaError(_ENDLESS)
+        return keyword(validator, rule, value, schema)
+
+    return check
+
+
+_KEYWORDS: dict[str, Keyword] = {
+    **Draft202012Validator.VALIDATORS,
+    "pattern": _pattern,
+    "patternProperties": _pattern_properties,
+    "additionalProperties": _additional_properties,
+}
+_Validator = extend(Draft202012Validator, {name: _counted(keyword) for name, keyword in _KEYWORDS.items()})
 
 
 @lru_cache(maxsize=2048)
@@ -137,7 +157,11 @@ def schema_problems(schema: JsonObject, value: JsonValue) -> tuple[SchemaProblem
     """
     try:
         with matching_limit():
-            errors = list(_validator(canonical_json(schema)).iter_errors(value))
+            token = _steps.set(iter(range(_MAX_STEPS)))
+            try:
+                errors = list(_validator(canonical_json(schema)).iter_errors(value))
+            finally:
+                _steps.reset(token)
     except BrokenSchemaError:
         raise
     except (

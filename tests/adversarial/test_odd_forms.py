@@ -44,7 +44,9 @@ class FormReader(HTMLParser):
 
     def __init__(self, address: str) -> None:
         super().__init__()
-        self.address, self.found, self.form, self.area = address, [], None, ""  # type: ignore[var-annotated]
+        self.address, self.area = address, ""
+        self.found: list[FormFound] = []
+        self.form: FormFound | None = None
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = {name: value or "" for name, value in attrs}

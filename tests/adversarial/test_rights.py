@@ -245,7 +245,8 @@ def _pages(user: Any) -> Any:
 
 def test_a_token_of_one_scope_writes_nothing_beyond_it(rich, admin):
     """Whatever its owner may do."""
-    writes, opened = api_writes(rich), {}
+    writes = api_writes(rich)
+    opened: dict[str, set[str]] = {}
     for scope in Scope:
         secret = token_create(owner=admin, name="one", scopes=[scope], acting_user=admin).secret
         act = _bearer(secret)

@@ -108,6 +108,24 @@ def test_patterns_are_found_as_json_schema_says():
     assert [problem.code for problem in schema_problems(inner, {"a": "no"})] == ["wrong_type"]
 
 
+def test_references_that_double_at_every_step_are_given_up():
+    inner = {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(30)}
+    definitions = {**inner, "d30": {"type": "integer"}}
+    schema = {"type": "object", "properties": {"item_id": {"$ref": "#/$defs/d0"}}, "$defs": definitions}
+    with pytest.raises(BrokenSchemaError, match="too many steps"):
+        within(5, schema_problems, schema, {"item_id": "x"})
+    with pytest.raises(BrokenSchemaError, match="too many steps"):
+        within(5, schema_problems, schema, {"item_id": "x"})
+
+
+def test_a_long_list_of_objects_is_judged_whole():
+    item = {"type": "object", "properties": {f"p{n}": {"type": "string"} for n in range(20)}, "required": ["p0"]}
+    schema = {"type": "object", "properties": {"rows": {"type": "array", "items": item}}}
+    rows = [{f"p{n}": "x" for n in range(20)} for _ in range(1_000)]
+    assert schema_problems(schema, {"rows": rows}) == ()
+    assert len(schema_problems(schema, {"rows": [*rows, {}]})) == 1
+
+
 @pytest.mark.parametrize("number", [10**400, -(10**400), 1e308])
 def test_a_number_too_large_to_divide_breaks_nothing(number):
     schema = {"type": "object", "properties": {"n": {"type": "number", "multipleOf": 0.01}}}
@@ -154,6 +172,8 @@ ENDLESS = {
     "quotes": "`a_b` " * 33_000,
     "names": "a_" * 99_999,
     "brackets": "{{ " + "(" * 5_000,
+    "letters": "a" * 199_999,
+    "lines": "a\n" * 99_999,
 }
 
 
@@ -162,7 +182,8 @@ def test_no_text_takes_long_to_be_looked_through(name, demo_catalogue):
     spec = spec_from_document(sample_document(rules=ENDLESS[name]))
     findings = within(4, validate, spec, demo_catalogue)
     within(4, find_mentions, spec, "tool", "price")
-    within(4, search_text, spec, "{{")
+    for find in ("{{", "a", "e"):
+        within(4, search_text, spec, find)
     within(4, mends, spec, findings)
 
 

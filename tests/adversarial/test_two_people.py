@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+from typing import Any
 
 import pytest
 from django.db import IntegrityError, transaction
@@ -219,7 +220,8 @@ def test_by_a_plan_whose_ground_shifts(first, harness, boss, helper, reviewer):
 
 def test_by_lowering_what_is_asked(first, harness, boss):
     mine = commit(harness, boss, "Mine.")
-    for count in (0, -1, True, "0", 1.0):
+    counts: tuple[Any, ...] = (0, -1, True, "0", 1.0)
+    for count in counts:
         with pytest.raises(Invalid):
             harness_update(harness=harness, min_approvals=count, acting_user=boss)
     harness_update(harness=harness, min_approvals=1, acting_user=boss)

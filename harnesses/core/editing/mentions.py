@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from harnesses.core.editing.texts import TextField, excerpt, is_within, line_number, placeholder_spans, text_fields
+from harnesses.core.editing.texts import Lines, TextField, is_within, placeholder_spans, text_fields
 from harnesses.core.jsonvalues import JsonObject
 from harnesses.core.kinds import NAME_FIELDS, Kind, component_of
 from harnesses.core.spec import HarnessSpec
@@ -41,14 +41,11 @@ def find_mentions(spec: HarnessSpec, kind: Kind, component_id: str) -> tuple[Men
 
 def find_word(spec: HarnessSpec, kind: Kind, name: str) -> tuple[Mention, ...]:
     """Every mention of a name of that kind of component, whether or not there still is one of that name."""
-    return tuple(
-        Mention(
-            field.kind, field.component_id, field.component_name, field.field,
-            line_number(field.text, start), excerpt(field.text, start),
-        )
-        for field in text_fields(spec.document())
-        for start, _ in _spans(field, kind, name)
-    )  # fmt: skip
+    found: list[Mention] = []
+    for field in text_fields(spec.document()):
+        lines, place = Lines(field.text), (field.kind, field.component_id, field.component_name, field.field)
+        found += [Mention(*place, lines.number(start), lines.excerpt(start)) for start, _ in _spans(field, kind, name)]
+    return tuple(found)
 
 
 def count_references(spec: HarnessSpec, kind: Kind, component_id: str) -> int:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from harnesses.core.editing.texts import TextField, excerpt, is_within, line_number, placeholder_spans, text_fields
+from harnesses.core.editing.texts import Lines, TextField, is_within, placeholder_spans, text_fields
 from harnesses.core.jsonvalues import JsonObject
 from harnesses.core.kinds import Kind
 from harnesses.core.spec import HarnessSpec
@@ -37,10 +37,11 @@ def search_text(
     found: list[FoundLine] = []
     for field in _fields(spec.document(), kinds):
         by_line: dict[int, list[int]] = {}
+        lines = Lines(field.text)
         for match in _matches(field, find, is_case_sensitive=is_case_sensitive):
-            by_line.setdefault(line_number(field.text, match.start()), []).append(match.start())
+            by_line.setdefault(lines.number(match.start()), []).append(match.start())
         for line, starts in by_line.items():
-            shown = excerpt(field.text, starts[0])
+            shown = lines.excerpt(starts[0])
             place = (field.kind, field.component_id, field.component_name, field.field)
             found.append(FoundLine(*place, line, shown, len(starts)))
             if len(found) >= MAX_FOUND:

@@ -142,19 +142,24 @@ def is_within(spans: list[tuple[int, int]], start: int, end: int) -> bool:
     return after > 0 and start < spans[after - 1][1]
 
 
-def line_number(text: str, position: int) -> int:
-    """The number, from 1, of the line that holds a position."""
-    return text.count("\n", 0, position) + 1
+class Lines:
+    """The lines of a text, found once: a text of a hundred thousand matches is not counted through for each."""
 
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._ends = [match.start() for match in re.finditer("\n", text)]
 
-def excerpt(text: str, position: int) -> str:
-    """The line around a position, cut to a readable length."""
-    start = text.rfind("\n", 0, position) + 1
-    end = text.find("\n", position)
-    line = text[start : end if end >= 0 else len(text)]
-    before = position - start
-    if len(line) <= _MAX_EXCERPT:
-        return line.strip()
-    first = max(0, before - _MAX_EXCERPT // 3)
-    cut = line[first : first + _MAX_EXCERPT].strip()
-    return f"{'…' if first else ''}{cut}{'…' if first + _MAX_EXCERPT < len(line) else ''}"
+    def number(self, position: int) -> int:
+        """The number, from 1, of the line that holds a position."""
+        return bisect_left(self._ends, position) + 1
+
+    def excerpt(self, position: int) -> str:
+        """The line around a position, cut to a readable length."""
+        index = bisect_left(self._ends, position)
+        start = self._ends[index - 1] + 1 if index else 0
+        end = self._ends[index] if index < len(self._ends) else len(self.text)
+        if end - start <= _MAX_EXCERPT:
+            return self.text[start:end].strip()
+        first = max(start, position - _MAX_EXCERPT // 3)
+        cut = self.text[first : min(end, first + _MAX_EXCERPT)].strip()
+        return f"{'…' if first > start else ''}{cut}{'…' if first + _MAX_EXCERPT < end else ''}"
