@@ -1,9 +1,9 @@
 """Resolving a label before Django is asked: an ASGI application around Django's.
 
 Django's way from socket to view costs more processor time than the one query that resolving takes (two threads a request,
-the middleware, the resolver of addresses). So a program that asks with a good token, for a label that is there, is answered here, on
-the event loop, with the same body and the same headers. Everything else (no token, no right, no such label, a log-in in a browser, an
-outage) goes on to Django, whose view gives the same answer or says what is wrong.
+the middleware, the resolver of addresses). So a program that asks with a good token, for a label that is there, is answered here,
+on the event loop, with the same body and the same headers. Everything else (no token, no right, no such label, a log-in in a
+browser, an outage) goes on to Django, whose view gives the same answer or says what is wrong.
 """
 
 from __future__ import annotations

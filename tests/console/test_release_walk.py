@@ -158,7 +158,9 @@ def two_editors(olga: Visitor, mei: Visitor) -> None:
     olga.page.get_by_label("Text", exact=True).fill("You answer viewers of the live shop {{ shop.name }}. Be brief.")
     saved(olga.page)
     mei.page.get_by_label("Text", exact=True).fill("You answer viewers of {{ shop.name }}. Be warm.")
-    expect(mei.page.locator(".editor .status")).to_contain_text(re.compile("Olga Operator.* changed this draft meanwhile"))
+    expect(mei.page.locator(".editor .status")).to_contain_text(
+        re.compile("Olga Operator.* changed this draft meanwhile")
+    )
     mei.page.get_by_role("button", name="Look at both").click()
     dialog = mei.page.get_by_role("dialog")
     expect(dialog.locator(".conflict__side pre")).to_have_count(3)
