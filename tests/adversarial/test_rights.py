@@ -346,3 +346,36 @@ def test_the_admin_site_is_closed_to_whoever_is_no_staff(subjects):
         client = Client()
         client.force_login(subject.user)
         assert client.get("/admin/harnesses/harness/").status_code == 302
+
+
+# --- double clicks ---------------------------------------------------------------------------------------------------
+
+TWICE_IS_TWICE = {
+    "playground": "two sessions: nothing tells a second click from a wish for another",
+    "token_list": "two tokens of one name",
+}
+
+
+def test_a_double_click_does_nothing_twice(rich, admin, send):  # noqa: F811
+    client = Client(raise_request_exception=False)
+    client.force_login(admin)
+    problems, compared = [], 0
+    for form in forms_of(send, rich):
+        name = str(resolve(form.action.partition("?")[0]).url_name)
+        fields = {**form.fields, **FILLED.get(name, {})}
+        fields.pop("reviewers", None)
+        if name == "password_change":
+            continue
+        with transaction.atomic():
+            counts = [written_by(admin)]
+            for _ in range(2):
+                response = client.post(form.action, urlencode(fields), "application/x-www-form-urlencoded")
+                counts.append(written_by(admin))
+            transaction.set_rollback(True)
+        compared += counts[1] > counts[0]
+        if response.status_code >= 500:
+            problems.append(f"{form.action}: {response.status_code}")
+        if counts[1] > counts[0] and counts[2] > counts[1] and name not in TWICE_IS_TWICE:
+            problems.append(f"{form.action}: the second click wrote {counts[2] - counts[1]} more")
+    assert compared > 15
+    fail_for(problems)
