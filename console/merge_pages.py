@@ -18,6 +18,7 @@ from harnesses.core.jsonvalues import JsonObject
 from harnesses.core.merge import MergeConflict, MergeResult, Side, merge_specs
 from harnesses.core.risk import assess
 from harnesses.core.spec import HarnessSpec
+from harnesses.services.labels import lock_harness
 from ledger.errors import Conflict
 
 CHOICE = "choice-"
@@ -101,7 +102,7 @@ def merge(
     chosen: Mapping[str, str],
     acting_user: AbstractUser,
 ) -> Any:
-    """Open the draft, with the chosen side in the place of each conflict.
+    """Open the draft, with the chosen side in the place of each conflict. The same merge a second time gives the first one's draft.
 
     `expected_number` is the newest version that was looked at. Raises Conflict if there is a newer one: then the choices may be
     about something else by now.
@@ -112,13 +113,18 @@ def merge(
             "your choices are kept.",
             code="version_conflict",
         )
+    lock_harness(harness)
     merged = services.harness_merge_from(harness=harness, version=version, acting_user=acting_user)
     edits: list[JsonObject] = []
     for item in sorted(merged.merge.conflicts, key=lambda conflict: conflict.field == _ORDER):
         side = chosen.get(f"{CHOICE}{item.key}", "mine")
         if side in ("base", "theirs"):
             edits += item.edits("base" if side == "base" else "theirs")
-    if not edits:
-        return merged.draft
     draft = merged.draft
-    return services.draft_save(draft=draft, revision=draft.revision, edits=edits, acting_user=acting_user).draft
+    if edits:
+        draft = services.draft_save(draft=draft, revision=draft.revision, edits=edits, acting_user=acting_user).draft
+    if (first := selectors.merged_twin(draft)) is not None:
+        # The second click on the button: one draft is enough, and this one is taken back.
+        transaction.set_rollback(True)
+        return first
+    return draft

@@ -55,6 +55,19 @@ class DraftComparison:
     risk: RiskReport
 
 
+def merged_twin(draft: HarnessDraft) -> HarnessDraft | None:
+    """Another open draft of the same person that took over the same version onto the same base, and holds the same."""
+    same = _drafts().filter(
+        harness=draft.harness_id,
+        state=HarnessDraft.State.OPEN,
+        merged_from=draft.merged_from_id,
+        base_version=draft.base_version_id,
+        created_by=draft.created_by_id,
+        spec_hash=draft.spec_hash,
+    )
+    return same.exclude(pk=draft.pk).order_by("pk").first()
+
+
 def draft_list(harness: Harness, *, state: str = "") -> QuerySet[HarnessDraft]:
     """The drafts of a harness, changed last first, without their documents; in one state or in any."""
     drafts = _drafts().defer("document").filter(harness=harness).order_by("-updated_at", "-pk")

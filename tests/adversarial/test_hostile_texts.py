@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
+from playwright.sync_api import Dialog
 
 from harnesses.core.parsing import spec_from_document
 from harnesses.services import (
@@ -86,7 +87,7 @@ def hostile(make_user, deployment, engine) -> dict[str, Any]:
     harness_update(harness=harness, description=f"{LONG} again", acting_user=ada)
     draft = draft_open(harness=harness, name=LONG[:110], document=hostile_document(3), acting_user=ada)
     review = review_request(version=version, message=LONG, reviewers=["rui"], acting_user=ada)
-    place = {"component_kind": "prompt", "component_id": "role", "field": "body", "line": 1}
+    place: dict[str, Any] = {"component_kind": "prompt", "component_id": "role", "field": "body", "line": 1}
     thread = thread_open(review=review, body=LONG, acting_user=rui, **place)
     thread_reply(thread=thread, body=LINKS, acting_user=ada)
     review_decide(review=review, verdict="reject", reason=LONG, number=2, acting_user=rui)
@@ -123,7 +124,12 @@ NO_PAGES = {
 
 def test_no_text_is_taken_for_code_on_any_page(visitor: Visitor, hostile):
     visitor.log_in("ada", PASSWORD)
-    visitor.page.on("dialog", lambda dialog: (visitor.problems.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+
+    def heard(dialog: Dialog) -> None:
+        visitor.problems.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+    visitor.page.on("dialog", heard)
     seen, wrong = 0, []
     for item in addresses():
         if item.is_api or item.name in NO_PAGES:

@@ -175,24 +175,24 @@ def test_no_odd_request_breaks_anything(kind, furnished, ask):
         address, name = item.at(values), f"{item.method} {item.path}"
         if kind == "parts":
             for parameter in item.parameters:
-                for odd in some(ODD_PARTS, turn, 6):
+                for odd in some(ODD_PARTS, turn, 9):
                     sent = item.at({**values, parameter: odd})
                     problems.append(
                         told(ask(item.method, sent, body_of(item), **match(item)), f"{name} {parameter}={odd[:40]}")
                     )
         elif kind == "bodies" and item.method in ("POST", "PUT", "PATCH"):
-            for odd in some(ODD_BODIES, turn, 6):
+            for odd in some(ODD_BODIES, turn, 9):
                 problems.append(told(ask(item.method, address, odd, **match(item)), f"{name} {odd[:30]!r}"))
         elif kind == "types" and item.method in ("POST", "PUT", "PATCH"):
             for odd in some(ODD_TYPES, turn, 4):
                 problems.append(told(ask(item.method, address, b'{"a":1}', odd, **match(item)), f"{name} {odd[:50]!r}"))
         elif kind == "headers":
             for header, odds in ODD_HEADERS.items():
-                for odd in some(odds, turn, 7):
+                for odd in some(odds, turn, 10):
                     sent = ask(item.method, address, body_of(item), **{header: odd})
                     problems.append(told(sent, f"{name} {header}: {odd[:30]!r}"))
         elif kind == "queries" and (item.method == "GET" or item.query):
-            for odd in some(ODD_QUERIES, turn, 5):
+            for odd in some(ODD_QUERIES, turn, 9):
                 problems.append(told(ask(item.method, f"{address}?{odd}", body_of(item)), f"{name} ?{odd[:40]}"))
     fail_for(problems)
 
@@ -204,7 +204,7 @@ def test_no_odd_field_breaks_anything(furnished, ask):
             continue
         address, whole = item.at(values_of(item, furnished)), json.loads(body_of(item) or b"{}")
         for place, field in enumerate(item.properties):
-            for odd in some(ODD_VALUES, turn + place, 5):
+            for odd in some(ODD_VALUES, turn + place, 8):
                 body = json.dumps({**whole, field: odd}).encode()
                 what = f"{item.method} {item.path} {field}={str(odd)[:30]!r}"
                 response = ask(item.method, address, body, **match(item))
