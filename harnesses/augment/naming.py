@@ -40,7 +40,9 @@ def is_speaking(name: str) -> bool:
 
 def is_legal(kind: NameKind, name: str) -> bool:
     """Whether a harness with this name would still be saved."""
-    pattern = SKILL_NAME if kind in ("skill", "hook") else TOOL_NAME
+    if kind == "hook":
+        return bool(name.strip())
+    pattern = SKILL_NAME if kind == "skill" else TOOL_NAME
     return bool(pattern.fullmatch(name)) and twin_key(name) not in WIRE_WORDS
 
 

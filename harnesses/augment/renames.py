@@ -43,7 +43,7 @@ def _new_names(
     taken: set[str],
     mute: Collection[str] = (),
 ) -> dict[str, str]:
-    """New names by old one; what has none in this style is left out. `taken` grows with what was given out.
+    """New names by old one, for the share of those that have one in this style. `taken` grows with what was given out.
 
     `mute` are the names of what has no description: their new names have to speak (law 6).
     """
@@ -57,7 +57,8 @@ def _new_names(
             renames[name] = found
             taken.add(twin_key(found))
             given.add(twin_key(found))
-    return renames
+    kept = set(chosen(list(renames), scene))
+    return {name: new for name, new in renames.items() if name in kept}
 
 
 def _every_name(spec: HarnessSpec) -> list[str]:
@@ -80,7 +81,7 @@ def rename_skills(spec: HarnessSpec, scene: Scene) -> Changed:
     if not free:
         raise NotApplicable(_WRITTEN_OUT if spec.skills else "The harness has no skills.")
     bank = scene.banks.skill_names
-    renames = _new_names("skill", chosen(free, scene), _every_name(spec), bank, scene, _taken_names(spec))
+    renames = _new_names("skill", free, _every_name(spec), bank, scene, _taken_names(spec))
     _or_refuse(renames, f'No skill can be named otherwise in the style "{scene.text("style")}".')
     skills = tuple(
         skill.model_copy(update={"name": renames[skill.name]}) if skill.name in renames else skill
@@ -97,7 +98,7 @@ def rename_hooks(spec: HarnessSpec, scene: Scene) -> Changed:
         raise NotApplicable(_WRITTEN_OUT if spec.hooks else "The harness has no hooks.")
     every = [hook.name for hook in spec.hooks]
     taken = {twin_key(name) for name in every}
-    renames = _new_names("hook", chosen(list(dict.fromkeys(free)), scene), every, scene.banks.hook_names, scene, taken)
+    renames = _new_names("hook", dict.fromkeys(free), every, scene.banks.hook_names, scene, taken)
     _or_refuse(renames, f'No hook can be named otherwise in the style "{scene.text("style")}".')
     hooks = tuple(
         hook.model_copy(update={"name": renames[hook.name]}) if hook.name in renames else hook for hook in spec.hooks
@@ -122,7 +123,7 @@ def rename_tools(spec: HarnessSpec, scene: Scene) -> Changed:
     banks = {name: bank for name, tool in free.items() if (bank := _tool_bank(tool, spec, scene)) is not None}
     taken = _taken_names(spec) | {twin_key(name) for name in scene.catalogue}
     mute = {tool.name for tool in spec.tools if not tool.description.strip()}
-    renames = _new_names("tool", chosen(list(free), scene), _every_name(spec), banks, scene, taken, mute)
+    renames = _new_names("tool", list(free), _every_name(spec), banks, scene, taken, mute)
     _or_refuse(renames, f'No tool can be named otherwise in the style "{scene.text("style")}".')
     tools = tuple(
         tool.model_copy(update={"name": renames[tool.name]}) if tool.name in renames else tool for tool in spec.tools
@@ -147,13 +148,14 @@ def rename_tool_parameters(spec: HarnessSpec, scene: Scene) -> Changed:
     is_opaque = scene.text("style") == "opaque"
     strange = strange_names(spec)
     names = dict.fromkeys(name for tool in spec.tools for name in plain_names(tool))
+    results = result_places(spec, scene.catalogue)
     free = [
         name
         for name in names
         if name not in strange
         and (not is_opaque or all(is_described(tool, name) for tool in spec.tools))
         and not is_fixed(spec, "example", name)
-        and not (name in result_places(spec, scene.catalogue) and is_mentioned(spec, "example", name))
+        and not (name in results and is_mentioned(spec, "example", name))
     ]
     if not free:
         what = "or none has a description to go by, " if is_opaque else ""
@@ -161,7 +163,7 @@ def rename_tool_parameters(spec: HarnessSpec, scene: Scene) -> Changed:
     every = [*names, *sorted(strange - set(names))]
     taken = {twin_key(name) for name in (*every, *_argument_names(spec, scene))}
     mute = {name for name in free if not all(is_described(tool, name) for tool in spec.tools)}
-    renames = _new_names("parameter", chosen(free, scene), every, scene.banks.parameter_names, scene, taken, mute)
+    renames = _new_names("parameter", free, every, scene.banks.parameter_names, scene, taken, mute)
     _or_refuse(renames, f'No parameter can be named otherwise in the style "{scene.text("style")}".')
     tools = tuple(rename_parameters(tool, renames) for tool in spec.tools)
     changed = tuple(f"tool:{new.id}" for old, new in zip(spec.tools, tools, strict=True) if old is not new)
@@ -188,7 +190,7 @@ def rename_result_keys(spec: HarnessSpec, scene: Scene) -> Changed:
         raise NotApplicable("No tool shows a result key that can be renamed.")
     taken = {twin_key(key) for found in places.values() for place in found for key in place.siblings}
     taken |= {twin_key(name) for name in places}
-    renames = _new_names("result", chosen(free, scene), places, scene.banks.result_names, scene, taken)
+    renames = _new_names("result", free, places, scene.banks.result_names, scene, taken)
     _or_refuse(renames, f'No result key can be named otherwise in the style "{scene.text("style")}".')
     tools = rename_results(spec.tools, {name: places[name] for name in renames}, renames)
     changed = tuple(f"tool:{new.id}" for old, new in zip(spec.tools, tools, strict=True) if old is not new)
