@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks import core, editor, pages, reply_path, resolve
+from benchmarks import core, editor, pages, reply_path, resolve, variants
 
 TARGET = Path(__file__).resolve().parent.parent / "docs" / "performance.md"
 HEAD = """# Performance
@@ -17,6 +17,7 @@ def main() -> None:
     """Run all and write the page."""
     sections = [
         ("Rules", "core", core.main()),
+        ("Variants", "variants", variants.main()),
         ("Editor", "editor", editor.main()),
         ("Pages at size", "pages", pages.main()),
         ("Labels", "resolve", resolve.main()),
