@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import Literal
 
-from harnesses.augment.banks import Banks, Pooled
-from harnesses.augment.transform import Pool, Scene
+from harnesses.augment.banks import Pooled
+from harnesses.augment.transform import Scene
 from harnesses.core.checks_names import SKILL_NAME, TOOL_NAME, WIRE_WORDS, twin_key
 
 NameKind = Literal["tool", "skill", "hook", "parameter", "result"]
@@ -54,15 +54,16 @@ def new_name(
     scene: Scene,
     taken: Collection[str],
     own: str,
+    used: Collection[str],
     *,
     must_speak: bool = False,
 ) -> str | None:
     """Another name in this style, legal and not like any in `taken` (twin keys); None where there is none.
 
-    `own` is the twin key of the name itself, which may be respelled; empty where other names share it. With `must_speak`, nothing
-    but the name says what it is for.
+    `own` is the twin key of the name itself, which may be respelled; empty where other names share it. `used` are the words
+    of all names of the harness: no synonym may be one of them. With `must_speak`, nothing but the name says what it is for.
     """
-    for candidate in _candidates(kind, name, style, bank, scene):
+    for candidate in _candidates(kind, name, style, bank, scene, used):
         key = twin_key(candidate)
         if must_speak and not is_speaking(candidate):
             continue
@@ -71,10 +72,14 @@ def new_name(
     return None
 
 
-def _candidates(kind: NameKind, name: str, style: str, bank: Pooled | None, scene: Scene) -> Iterator[str]:
+def _candidates(
+    kind: NameKind, name: str, style: str, bank: Pooled | None, scene: Scene, used: Collection[str]
+) -> Iterator[str]:
     if style == "synonym":
-        yield from _shuffled(bank[scene.pool] if bank else (), scene.rng)
-        yield from _synonyms(kind, name, scene)
+        for candidate in _shuffled(bank[scene.pool] if bank else (), scene.rng):
+            if kind not in ("parameter", "result") or _means_no_other(candidate, name, used):
+                yield candidate
+        yield from _synonyms(kind, name, scene, used)
     elif style == "opaque":
         stems = scene.banks.opaque_stems[kind][scene.pool]
         for _ in range(40):
@@ -114,17 +119,25 @@ def restyled(name: str, style: str) -> str:
     return styles.get(style, name)
 
 
-def _synonyms(kind: NameKind, name: str, scene: Scene) -> Iterator[str]:
+def _means_no_other(candidate: str, name: str, used: Collection[str]) -> bool:
+    """Whether a name keeps a word of the old one, or else has none that other names of the harness use for something else."""
+    own, words = set(words_of(name)), set(words_of(candidate))
+    return bool(own & words) or not any(word in used for word in words)
+
+
+def _synonyms(kind: NameKind, name: str, scene: Scene, used: Collection[str]) -> Iterator[str]:
     """Word by word: `find_product` gives `search_item`. Words without a synonym, such as units, stay."""
     words = words_of(name)
-    if kind in ("tool", "parameter", "result") and not name.isascii():
-        return
-    for _ in range(6):
-        replaced = [_other_word(word, scene.banks, scene.pool, scene.rng) for word in words]
-        if replaced != list(words):
-            yield _joint(kind).join(replaced)
+    replaced = [_other_word(word, scene, used) for word in words] if name.isascii() else []
+    if replaced != list(words):
+        yield _joint(kind).join(replaced)
 
 
-def _other_word(word: str, banks: Banks, pool: Pool, rng: random.Random) -> str:
-    others: Mapping[str, tuple[str, ...]] | None = banks.words.get(word)
-    return rng.choice(others[pool]) if others and others[pool] else word
+def _other_word(word: str, scene: Scene, used: Collection[str]) -> str:
+    """The one synonym that this word has in this variant; the word itself where it has none."""
+    if word not in scene.synonyms:
+        taken = {*used, *(part for other in scene.synonyms.values() for part in words_of(other))}
+        others = scene.banks.words.get(word)
+        free = [other for other in others[scene.pool] if taken.isdisjoint(words_of(other))] if others else []
+        scene.synonyms[word] = scene.rng.choice(free) if free else word
+    return scene.synonyms[word]

@@ -1,8 +1,8 @@
 """Families of the prompt: P1 order, P2 heading style, P3 paraphrase, P4 persona, P5 verbosity.
 
 The body of a section that sets rules is never touched, but for P3 with the parameter `rules` set to `reviewed`: then the
-wordings of the bank, which people compared with the rule, may stand in its place. Risk, which sees words only, calls that a
-change of a rule.
+wordings of the bank, each written rule by rule after the original, may stand in its place. Risk, which sees words only, calls
+that a change of a rule.
 """
 
 from __future__ import annotations

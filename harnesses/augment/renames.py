@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, TypeVar
 
 from harnesses.augment.banks import Pooled
-from harnesses.augment.naming import NameKind, is_speaking, new_name
+from harnesses.augment.naming import NameKind, is_speaking, new_name, words_of
 from harnesses.augment.parameters import is_described, plain_names, rename_parameters, strange_names
 from harnesses.augment.result_keys import rename_results, result_places
 from harnesses.augment.texts import follow, is_fixed, is_mentioned
@@ -34,7 +34,15 @@ def shared(old: Sequence[Item], new: Sequence[Item], scene: Scene) -> tuple[Item
     return tuple(item if str(index) in kept else old[index] for index, item in enumerate(new))
 
 
+def _used_words(spec: HarnessSpec, scene: Scene) -> set[str]:
+    """The words of all names that the model reads: what one of them means, no new name should seem to mean."""
+    names = {*_every_name(spec), *result_places(spec, scene.catalogue)}
+    names.update(name for tool in spec.tools for name in plain_names(tool))
+    return {word for name in names for word in words_of(name)}
+
+
 def _new_names(
+    spec: HarnessSpec,
     kind: NameKind,
     names: Iterable[str],
     every: Iterable[str],
@@ -49,10 +57,13 @@ def _new_names(
     """
     renames: dict[str, str] = {}
     given: set[str] = set()
+    used = _used_words(spec, scene) if scene.text("style") == "synonym" else set()
     keys = Counter(twin_key(name) for name in every)
     for name in names:
         own = twin_key(name) if keys[twin_key(name)] == 1 and twin_key(name) not in given else ""
-        found = new_name(kind, name, scene.text("style"), banks.get(name), scene, taken, own, must_speak=name in mute)
+        found = new_name(
+            kind, name, scene.text("style"), banks.get(name), scene, taken, own, used, must_speak=name in mute
+        )
         if found is not None:
             renames[name] = found
             taken.add(twin_key(found))
@@ -81,7 +92,7 @@ def rename_skills(spec: HarnessSpec, scene: Scene) -> Changed:
     if not free:
         raise NotApplicable(_WRITTEN_OUT if spec.skills else "The harness has no skills.")
     bank = scene.banks.skill_names
-    renames = _new_names("skill", free, _every_name(spec), bank, scene, _taken_names(spec))
+    renames = _new_names(spec, "skill", free, _every_name(spec), bank, scene, _taken_names(spec))
     _or_refuse(renames, f'No skill can be named otherwise in the style "{scene.text("style")}".')
     skills = tuple(
         skill.model_copy(update={"name": renames[skill.name]}) if skill.name in renames else skill
@@ -98,7 +109,7 @@ def rename_hooks(spec: HarnessSpec, scene: Scene) -> Changed:
         raise NotApplicable(_WRITTEN_OUT if spec.hooks else "The harness has no hooks.")
     every = [hook.name for hook in spec.hooks]
     taken = {twin_key(name) for name in every}
-    renames = _new_names("hook", dict.fromkeys(free), every, scene.banks.hook_names, scene, taken)
+    renames = _new_names(spec, "hook", dict.fromkeys(free), every, scene.banks.hook_names, scene, taken)
     _or_refuse(renames, f'No hook can be named otherwise in the style "{scene.text("style")}".')
     hooks = tuple(
         hook.model_copy(update={"name": renames[hook.name]}) if hook.name in renames else hook for hook in spec.hooks
@@ -123,13 +134,19 @@ def rename_tools(spec: HarnessSpec, scene: Scene) -> Changed:
     banks = {name: bank for name, tool in free.items() if (bank := _tool_bank(tool, spec, scene)) is not None}
     taken = _taken_names(spec) | {twin_key(name) for name in scene.catalogue}
     mute = {tool.name for tool in spec.tools if not tool.description.strip()}
-    renames = _new_names("tool", list(free), _every_name(spec), banks, scene, taken, mute)
+    renames = _new_names(spec, "tool", list(free), _every_name(spec), banks, scene, taken, mute)
     _or_refuse(renames, f'No tool can be named otherwise in the style "{scene.text("style")}".')
     tools = tuple(
         tool.model_copy(update={"name": renames[tool.name]}) if tool.name in renames else tool for tool in spec.tools
     )
     changed = tuple(f"tool:{tool.id}" for tool in spec.tools if tool.name in renames)
     return Changed(follow(spec.model_copy(update={"tools": tools}), "tool", renames), changed)
+
+
+def _is_of_the_shop(tool: Tool | None, scene: Scene) -> bool:
+    """Whether a tool stands for operations of the bank: then its parameters and results mean what the bank means by them."""
+    binding = tool.binding if tool else None
+    return binding is not None and all(case.operation in scene.banks.tool_names for case in binding.cases)
 
 
 def _tool_bank(tool: Tool, spec: HarnessSpec, scene: Scene) -> Pooled | None:
@@ -162,8 +179,14 @@ def rename_tool_parameters(spec: HarnessSpec, scene: Scene) -> Changed:
         raise NotApplicable(f"No tool has a parameter that can be renamed, {what}or rules write their names out.")
     every = [*names, *sorted(strange - set(names))]
     taken = {twin_key(name) for name in (*every, *_argument_names(spec, scene))}
+    holders = {name: [tool for tool in spec.tools if name in plain_names(tool)] for name in free}
+    known = {
+        name: bank
+        for name, bank in scene.banks.parameter_names.items()
+        if all(_is_of_the_shop(tool, scene) for tool in holders.get(name, ()))
+    }
     mute = {name for name in free if not all(is_described(tool, name) for tool in spec.tools)}
-    renames = _new_names("parameter", free, every, scene.banks.parameter_names, scene, taken, mute)
+    renames = _new_names(spec, "parameter", free, every, known, scene, taken, mute)
     _or_refuse(renames, f'No parameter can be named otherwise in the style "{scene.text("style")}".')
     tools = tuple(rename_parameters(tool, renames) for tool in spec.tools)
     changed = tuple(f"tool:{new.id}" for old, new in zip(spec.tools, tools, strict=True) if old is not new)
@@ -188,9 +211,14 @@ def rename_result_keys(spec: HarnessSpec, scene: Scene) -> Changed:
     ]
     if not free:
         raise NotApplicable("No tool shows a result key that can be renamed.")
+    known = {
+        name: bank
+        for name, bank in scene.banks.result_names.items()
+        if all(_is_of_the_shop(spec.tool(place.tool_id), scene) for place in places.get(name, ()))
+    }
     taken = {twin_key(key) for found in places.values() for place in found for key in place.siblings}
     taken |= {twin_key(name) for name in places}
-    renames = _new_names("result", free, places, scene.banks.result_names, scene, taken)
+    renames = _new_names(spec, "result", free, places, known, scene, taken)
     _or_refuse(renames, f'No result key can be named otherwise in the style "{scene.text("style")}".')
     tools = rename_results(spec.tools, {name: places[name] for name in renames}, renames)
     changed = tuple(f"tool:{new.id}" for old, new in zip(spec.tools, tools, strict=True) if old is not new)

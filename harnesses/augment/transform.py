@@ -44,6 +44,8 @@ class Scene:
     params: Params
     pool: Pool
     banks: Banks
+    synonyms: dict[str, str] = field(default_factory=dict)
+    """What each word was replaced by so far, so that one word has one synonym in a variant, and no two words the same."""
 
     def text(self, name: str) -> str:
         """A parameter that is a text."""

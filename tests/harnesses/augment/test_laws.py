@@ -33,7 +33,7 @@ def _replay(data: st.DataObject, world: World, variant: Variant) -> None:
 
 @pytest.mark.parametrize("family", TRANSFORMS)
 def test_every_family_keeps_the_laws_on_any_harness(family: str) -> None:
-    @few(25)
+    @few(20)
     @given(st.data(), worlds(), seeds, pools)
     def check(data: st.DataObject, world: World, seed: int, pool) -> None:
         spec, catalogue = world
@@ -51,7 +51,7 @@ def test_every_family_keeps_the_laws_on_any_harness(family: str) -> None:
     check()
 
 
-@few(150)
+@few(100)
 @given(
     st.data(),
     worlds(),

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from harnesses.augment import (
+    POOLS,
     TRANSFORMS,
     NotApplicable,
     ParameterError,
@@ -18,6 +19,7 @@ from harnesses.augment import (
     apply_transform,
     draw_variant,
 )
+from harnesses.augment.naming import words_of
 from harnesses.augment.skills import in_form
 from harnesses.core.risk import assess
 from harnesses.core.spec import (
@@ -34,7 +36,7 @@ from harnesses.core.spec import (
 )
 from livestream.demo import demo_harness
 from livestream.operations import CATALOGUE
-from tests.harnesses.augment.laws import assert_laws
+from tests.harnesses.augment.laws import assert_laws, surface_names
 from tests.harnesses.augment.worlds import SHIPPED, shipped
 from tests.harnesses.small_specs import CATALOGUE as SMALL
 from tests.harnesses.small_specs import price_tool, shop
@@ -165,13 +167,18 @@ def test_two_hundred_tools_can_be_transformed() -> None:
 
 
 def test_synonyms_that_collide_are_told_apart_or_left() -> None:
-    tools = tuple(
-        price_tool(id=name.replace("_", "-"), name=name)
-        for name in ("get_price", "fetch_price", "read_price", "fetch_cost")
-    )
+    names = ("get_price", "fetch_price", "obtain_price", "retrieve_price", "get_cost")
+    tools = tuple(price_tool(id=name.replace("_", "-"), name=name) for name in names)
+    applied = 0
     for seed in range(40):
-        spec = apply_transform("T1", HarnessSpec(tools=tools), SMALL, seed, {"style": "synonym", "share": "all"}).spec
+        try:
+            params = {"style": "synonym", "share": "all"}
+            spec = apply_transform("T1", HarnessSpec(tools=tools), SMALL, seed, params, POOLS[seed % 2]).spec
+        except NotApplicable:
+            continue
+        applied += 1
         assert len({tool.name.casefold() for tool in spec.tools}) == len(tools)
+    assert applied
 
 
 def test_names_in_any_script_are_kept_or_replaced_whole() -> None:
@@ -262,6 +269,23 @@ def test_a_name_in_a_rule_is_kept(change: dict[str, Any]) -> None:
         assert variant.spec.tools[0].name == "get_price"
         assert variant.spec.tools[1].name != "send_coupon"
         assert assess(spec, variant.spec, SMALL).verdict != "not_preserving"
+
+
+def test_no_synonym_is_a_word_that_other_names_use() -> None:
+    """tau2 retail has items and products, which are two things: neither may be called the other."""
+    spec, catalogue = shipped("retail")
+    old = {word for name in surface_names(spec, catalogue) for word in words_of(name)}
+    for family in ("T1", "T3", "T9"):
+        for seed in range(15):
+            params = {"style": "synonym", "share": "all"}
+            other = apply_transform(family, spec, catalogue, seed, params, POOLS[seed % 2]).spec
+            for before, after in zip(spec.tools, other.tools, strict=True):
+                assert ("product" in words_of(after.name)) <= ("product" in words_of(before.name))
+                assert ("item" in words_of(after.name)) <= ("item" in words_of(before.name))
+            new = set(surface_names(other, catalogue)) - set(surface_names(spec, catalogue))
+            assert new
+            words = {word for name in new for word in words_of(name)}
+            assert {"product", "products", "item", "items"} & words <= old
 
 
 # --- single families ---------------------------------------------------------------------------------------------------
