@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks import core, editor, pages, reply_path, resolve, variants
+from benchmarks import core, editor, grading, pages, reply_path, resolve, variants
 
 TARGET = Path(__file__).resolve().parent.parent / "docs" / "performance.md"
 HEAD = """# Performance
@@ -18,6 +18,7 @@ def main() -> None:
     sections = [
         ("Rules", "core", core.main()),
         ("Variants", "variants", variants.main()),
+        ("Tasks and grading", "grading", grading.main()),
         ("Editor", "editor", editor.main()),
         ("Pages at size", "pages", pages.main()),
         ("Labels", "resolve", resolve.main()),

@@ -32,6 +32,8 @@ PROMISES: Final = tuple(
 
 _ANY_PROMISE: Final = re.compile("|".join(pattern.pattern for _, pattern in PROMISES))
 
+_MEASURED: Final = frozenset({"percent", "day", "hour", "month", "minute"})
+
 
 class Evidence:
     """Texts and figures of results, comments and earlier turns. Built only where a reply says more than its required facts."""
@@ -39,6 +41,7 @@ class Evidence:
     def __init__(self, results: Iterable[JsonValue], texts: Sequence[str]) -> None:
         self.money: set[int] = set()
         self.numbers: set[Decimal] = set()
+        self.measured: set[tuple[str, Decimal]] = set()
         strings = list(texts)
         for result in results:
             for key, value in _leaves(result, ""):
@@ -48,17 +51,25 @@ class Evidence:
                     self.money.add(int(value))
                 else:
                     self.numbers.add(Decimal(str(value)))
-        self.raw = "\n".join(strings)
-        self.reading = Reading(self.raw)
-        for quantity in self.reading.quantities:
+                    if key == "percent_off":
+                        self.measured.add(("percent", Decimal(str(value))))
+        self.raw = "\n\n".join(strings)
+        # Ids and single values ("S1-white-38", "37") hold numbers that say nothing of days or percent; sentences do.
+        single = Reading("\n\n".join(text for text in strings if " " not in text))
+        self.prose = Reading("\n\n".join(text for text in strings if " " in text))
+        for quantity in (*single.quantities, *self.prose.quantities):
             if quantity.minor is not None:
                 self.money.add(quantity.minor)
             self.numbers.add(quantity.value)
+        self.measured.update((each.unit, each.value) for each in self.prose.quantities)
+        self.measured.update((each.unit, each.value) for each in single.quantities if each.unit)
 
     def shows(self, quantity: Quantity) -> bool:
-        """Whether anything shows this number: as money if it is said as money, else as any number or amount."""
+        """Whether anything shows this number: money as money, shares and durations as such or bare in a sentence, else anyhow."""
         if quantity.unit == "money":
             return quantity.minor in self.money
+        if quantity.unit in _MEASURED:
+            return (quantity.unit, quantity.value) in self.measured or ("", quantity.value) in self.measured
         return quantity.value in self.numbers or (not quantity.unit and int(quantity.value * 100) in self.money)
 
 

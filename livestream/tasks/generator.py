@@ -16,7 +16,8 @@ GENERATOR_VERSION: Final = 1
 """Goes up with every change of what a seed gives."""
 SIZES: Final[Mapping[Split, int]] = MappingProxyType({"train": 70, "validation": 12, "test": 36})
 """Tasks of each class by split, unless asked otherwise."""
-_MAX_TRIES: Final = 80
+_MAX_MISSES: Final = 2_000
+"""Draws in a row that give nothing new, after which there is nothing new to be had."""
 
 Maker = Callable[[Draw], Task | None]
 
@@ -57,12 +58,13 @@ def generate(
 def _some(seed: int, kind: TaskClass, split: Split, count: int) -> list[Task]:
     draw = Draw(split, random.Random(f"{GENERATOR_VERSION}/{seed}/{kind.value}/{split}"))  # noqa: S311 - to be repeated
     found: dict[tuple[str, ...], Task] = {}
-    for _ in range(_MAX_TRIES * count):
-        if len(found) == count:
-            break
+    misses = 0
+    while len(found) < count and misses < _MAX_MISSES:
         task = MAKERS[kind](draw)
-        if task is not None:
-            found.setdefault(_said(task), task)
+        is_new = task is not None and _said(task) not in found
+        misses = 0 if is_new else misses + 1
+        if task is not None and is_new:
+            found[_said(task)] = task
     if len(found) < count:
         raise ValueError(f"{kind.value}, {split}: there are only {len(found)} different tasks, {count} were asked for")
     return list(found.values())

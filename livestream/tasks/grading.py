@@ -27,6 +27,7 @@ WEIGHTS: Final[dict[Component, float]] = {
     "facts": 0.25,
     "truth": 0.1,
 }
+_PLAIN_UNITS: Final = frozenset({"", "percent", "measure"})
 _INFRASTRUCTURE: Final = frozenset({StopReason.ENGINE_ERROR, StopReason.DEADLINE})
 
 
@@ -202,7 +203,7 @@ def _grade_truth(task: Task, trace: Trace, made: Sequence[CallRecord], reply: Re
                 shown = reply.plain[quantity.start : quantity.end].strip()
                 lost.append(Lost("truth", code, f'Nothing shows "{shown}".'))
         for name, pattern in promised:
-            if not pattern.search(evidence.reading.plain):
+            if not pattern.search(evidence.prose.plain):
                 lost.append(Lost("truth", "promise", f"The reply promises {name}; no result does."))
     for code, what in _names(task, trace.reply, results, texts, evidence):
         lost.append(Lost("truth", code, f'Nothing shows "{what}".'))
@@ -225,6 +226,8 @@ def _is_fact(quantity: Quantity, fact: Fact) -> bool:
         if quantity.unit == "money":
             return quantity.minor in fact.amounts and quantity.currency == fact.currency
         return not quantity.unit and quantity.value * 100 in fact.amounts
+    if fact.kind == "words":
+        return quantity.unit in _PLAIN_UNITS and any(str(quantity.value) in phrase for phrase in fact.phrases)
     return fact.kind == "number" and quantity.value == fact.amounts[0] and quantity.unit in (fact.unit, "")
 
 

@@ -36,7 +36,7 @@ _QUANTITY: Final = re.compile(
     r"(?<![a-z0-9_.])(?:(?P<clock>\d{1,2}:\d{2})(?!\d)|"
     r"(?:(?P<symbol>¥|\$|rmb|cny|usd)\s?)?"
     rf"(?P<number>\d+,\d{{2}}(?=\s?(?:{_ANY_MONEY}))|\d{{1,3}}(?:,\d{{3}})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?)"
-    rf"(?:\s?(?:{_MONEY_WORDS}|{'|'.join(f'(?P<{name}>{words})' for name, words in _UNITS.items())}))?)"
+    rf"(?:[\s-]?(?:{_MONEY_WORDS}|{'|'.join(f'(?P<{name}>{words})' for name, words in _UNITS.items())}))?)"
 )
 _RANGE: Final = re.compile(r"\s*(?:-|–|—|~|to|or|至|到)\s*\Z")
 _SEPARATOR: Final = re.compile(r"(?<=\d)[\u00a0\u2009\u202f'’](?=\d{3}(?!\d))")
