@@ -33,7 +33,7 @@ def _replay(data: st.DataObject, world: World, variant: Variant) -> None:
 
 @pytest.mark.parametrize("family", TRANSFORMS)
 def test_every_family_keeps_the_laws_on_any_harness(family: str) -> None:
-    @few(20)
+    @few(12)
     @given(st.data(), worlds(), seeds, pools)
     def check(data: st.DataObject, world: World, seed: int, pool) -> None:
         spec, catalogue = world
@@ -51,7 +51,7 @@ def test_every_family_keeps_the_laws_on_any_harness(family: str) -> None:
     check()
 
 
-@few(100)
+@few(60)
 @given(
     st.data(),
     worlds(),
@@ -93,7 +93,7 @@ def test_every_family_keeps_the_laws_on_the_shipped_harnesses(family: str, name:
 @pytest.mark.parametrize("name", SHIPPED)
 def test_what_training_draws_keeps_the_laws_on_the_shipped_harnesses(name: str) -> None:
     spec, catalogue = shipped(name)
-    for seed in range(100):
+    for seed in range(60):
         variant = draw_variant(spec, catalogue, seed, pool=POOLS[seed % 2])
         assert_laws(spec, variant, catalogue)
         _assert_replayed(spec, variant, catalogue)
