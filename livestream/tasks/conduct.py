@@ -25,7 +25,8 @@ def coupon(draw: Draw) -> Task | None:
         call = GoldCall(operation="list_coupons", arguments={"item": item.id}, also=({},))
         comment = phrasing.format(item=reference, coupon=wanted.title)
         is_valid = wanted.covers(item)
-        required = (Fact(kind="yes" if is_valid else "no"),)
+        valid = Fact(kind="yes", phrases=("valid", "works", "work", "applies", "can use", "can be used"))
+        required = (valid if is_valid else Fact(kind="no"),)
         reply = (
             f"{'Yes' if is_valid else 'No'}, {wanted.title} is {'' if is_valid else 'not '}valid for the {item.name}."
         )
@@ -70,7 +71,11 @@ def action(draw: Draw) -> Task | None:
             skill = "selling"
         effect = Effect(operation=operation, subject=item.id)
         shown = form == "want"
-        required = (words("card", "screen", "link", "page") if shown else words("explain", "show", "now", "next"),)
+        required = (
+            words("card", "screen", "link", "page")
+            if shown
+            else words("explain", "explaining", "present", "presenting", "introduce", "talk about", "coming up"),
+        )
         reply = (
             f"It is in stock, and the card of the {item.name} is on screen."
             if shown

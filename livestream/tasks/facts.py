@@ -49,6 +49,10 @@ _UNKNOWN: Final = re.compile(
     r"|\bcannot (?:say|find|tell|confirm|see)\b|\bno (?:information|details?|data|such|word)\b|\bunable to\b"
     r"|\bnot (?:listed|stated|given|mentioned|sure|known|part of)\b|\bnothing (?:like|on|about)\b|不知道|没有"
 )
+_EVASIVE: Final = re.compile(
+    r"n't (?:know|say|tell|find|sure)|\bnot (?:sure|know|listed|stated)\b"
+    r"|\bno (?:idea|information|details?)\b|\bcannot (?:say|tell|find)\b"
+)
 _CHECKS: dict[str, re.Pattern[str]] = {"free": FREE, "declined": _DECLINED, "unknown": _UNKNOWN}
 
 
@@ -57,7 +61,8 @@ class Fact(Frozen):
 
     money: `amounts[0]` minor units of `currency`. prices: `phrases[i]` costs `amounts[i]`. number: `amounts[0]` with `unit`, or
     bare. other_count: a count other than `amounts[0]`. words: any of `phrases`. said: any of `phrases`, outside a denial. asked:
-    a question with any of `phrases`. sizes: all of `phrases` and none of `others`. The rest need no fields.
+    a question with any of `phrases`. sizes: all of `phrases` and none of `others`. yes: "yes", or any of `phrases` with
+    nothing denied. The rest need no fields.
     """
 
     kind: FactKind
@@ -207,11 +212,13 @@ def _said(fact: Fact, reply: Reading) -> bool:
 
 
 def _yes(fact: Fact, reply: Reading) -> bool:
-    return not reply.is_negated or reply.plain.lstrip().startswith("yes")
+    if reply.plain.lstrip().startswith("yes"):
+        return True
+    return not reply.is_negated and ("yes" in reply.tokens or _words(fact, reply))
 
 
 def _no(fact: Fact, reply: Reading) -> bool:
-    return reply.is_negated and not reply.plain.lstrip().startswith("yes")
+    return reply.is_negated and not reply.plain.lstrip().startswith("yes") and not _EVASIVE.search(reply.plain)
 
 
 def _sold_out(fact: Fact, reply: Reading) -> bool:

@@ -224,7 +224,10 @@ def _names(
 def _is_fact(quantity: Quantity, fact: Fact) -> bool:
     if fact.kind in ("money", "prices"):
         if quantity.unit == "money":
-            return quantity.minor in fact.amounts and quantity.currency == fact.currency
+            amounts = (
+                (*fact.amounts, abs(fact.amounts[0] - fact.amounts[-1])) if fact.kind == "prices" else fact.amounts
+            )
+            return quantity.minor in amounts and quantity.currency == fact.currency
         return not quantity.unit and quantity.value * 100 in fact.amounts
     if fact.kind == "words":
         return quantity.unit in _PLAIN_UNITS and any(str(quantity.value) in phrase for phrase in fact.phrases)

@@ -25,11 +25,11 @@ _ASKED: Final = (
 )  # fmt: skip
 
 
-def value_facts(value: str) -> tuple[Fact, ...]:
+def value_facts(item: Item, attribute: str) -> tuple[Fact, ...]:
     """What must be said for an attribute value: yes or no where it begins so, else every part of it."""
-    parts = re.split(r",\s+|\s·\s|\s\(", value)
+    parts = re.split(r",\s+|\s·\s|\s\(", item.attributes[attribute])
     if parts[0] == "yes":
-        return (Fact(kind="yes"),)
+        return (Fact(kind="yes", phrases=(attribute, *parts[1:])),)
     if parts[0] in _NO:
         return (Fact(kind="no"),)
     return tuple(words(part) for part in parts)
@@ -63,7 +63,7 @@ def attribute(draw: Draw) -> Task | None:
         phrasing,
         room=room,
         turn=turn,
-        required=value_facts(item.attributes[name]),
+        required=value_facts(item, name),
         items=(item.id,),
     )
 
@@ -83,7 +83,7 @@ def compare(draw: Draw) -> Task | None:
         phrasing = draw.phrasing("compare.attribute")
         calls: tuple[GoldCall, ...] = (_detail(item), _detail(other))
         reply = f"{item.name}: {item.attributes[name]}. {other.name}: {other.attributes[name]}."
-        facts = (*value_facts(item.attributes[name]), *value_facts(other.attributes[name]))
+        facts = (*value_facts(item, name), *value_facts(other, name))
         comment = phrasing.format(attribute=name, item=draw.ref(item), other=draw.ref(other))
         forbidden: tuple[Fact, ...] = ()
     else:

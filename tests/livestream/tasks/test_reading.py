@@ -183,3 +183,16 @@ def test_what_it_does_not_know_or_do_is_understood() -> None:
     for text in ("I can't do that.", "I can only help with the shop.", "I’m not able to."):
         assert holds(Fact(kind="declined"), Reading(text)), text
     assert not holds(Fact(kind="declined"), Reading("Sure, it is the best!"))
+
+
+def test_yes_and_no_are_answers_and_not_the_lack_of_one() -> None:
+    yes, no = Fact(kind="yes", phrases=("waterproof", "membrane")), Fact(kind="no")
+    for text in ("Yes!", "Yes, no problem.", "It is waterproof.", "It has a membrane"):
+        assert holds(yes, Reading(text)), text
+        assert not holds(no, Reading(text)), text
+    for text in ("No.", "It is not waterproof", "It isn't.", "None"):
+        assert holds(no, Reading(text)), text
+        assert not holds(yes, Reading(text)), text
+    for text in ("I don't know.", "Not sure, sorry", "Welcome!"):
+        assert not holds(no, Reading(text)), text
+        assert not holds(yes, Reading(text)), text

@@ -251,3 +251,21 @@ async def test_the_grade_depends_on_the_trace_alone() -> None:
     again = type(trace).model_validate_json(trace.model_dump_json())
     assert grade(task, trace) == grade(task, again)
     assert Fact.model_validate(task.required[0].model_dump()) == task.required[0]
+
+
+@pytest.mark.parametrize(
+    "reply", ["Hello and welcome to our show!", "I love this question.", "One moment please.", "I am not sure, sorry."]
+)
+async def test_a_reply_that_says_nothing_scores_nothing_after_the_right_calls(reply: str) -> None:
+    for task in TASKS:
+        if task.task_class not in (TaskClass.OFF_TOPIC, TaskClass.RULE_BREAKING, TaskClass.UNANSWERABLE):
+            result = await graded(task, [*expert_outputs(SPEC, task.turn, task.skill)[:-1], reply])
+            assert result.score == 0, (task.turn.comment, task.required)
+            assert codes(result) == {"missing_fact"}
+
+
+async def test_the_difference_of_two_prices_may_be_said() -> None:
+    task = of(TaskClass.COMPARE, "get_price")[0]
+    first, second = task.required[0].amounts
+    reply = f"{task.turn.reply} The difference is {yuan(abs(first - second))} yuan."
+    assert (await graded(task, written(task.turn.calls, reply))).score == 1
