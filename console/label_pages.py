@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ from console import harness_pages
 from console.presenters import Badge
 from harnesses import selectors
 from harnesses.core.labels import USUAL_LABELS
+from harnesses.core.membership import HarnessAction
 
 VERSIONS_OFFERED = 300
 RELEASES_SHOWN = 10
@@ -86,22 +88,63 @@ def version_choices(harness: Any) -> list[tuple[int, str]]:
     return [(number, f"v{number}: {message[:60]}" if message else f"v{number}") for number, message in rows]
 
 
-def label_rows(harness: Any) -> dict[str, Any]:
-    """The labels of a harness with the reviews of what they hold, and those of the usual ones that are still to be made."""
+@dataclass(frozen=True)
+class LabelRights:
+    """What a person may do with a label. Who may edit may look at what a protected move needs, without the right to it."""
+
+    can_look: bool
+    can_move: bool
+
+
+def label_rights(name: str, label: Any, allowed: Collection[HarnessAction]) -> LabelRights:
+    """What `allowed` gives with a label; `label` None is one whose first move is still to come."""
+    is_protected = selectors.is_label_protected(name, label)
+    can_move = selectors.move_action(is_protected) in allowed
+    return LabelRights(can_look=can_move or (is_protected and HarnessAction.EDIT in allowed), can_move=can_move)
+
+
+@dataclass(frozen=True)
+class LabelRow:
+    """A label, its protection in words, the review of what it holds, and what the person may do with it."""
+
+    label: Any
+    protection: Badge
+    review: Any
+    rights: LabelRights
+
+
+def label_rows(harness: Any, allowed: Collection[HarnessAction]) -> dict[str, Any]:
+    """The labels of a harness, and those of the usual ones that the person may ask for and that are still to be made."""
     labels = list(selectors.label_list(harness))
     names = {label.name for label in labels}
     reviews = selectors.version_reviews(harness, [label.version for label in labels])
     return {
-        "labels": [(item, protection_badge(item.is_protected), reviews.get(item.version_id)) for item in labels],
-        "missing": [name for name in USUAL_LABELS if name not in names] if harness.version_count else [],
+        "labels": [
+            LabelRow(
+                label=item,
+                protection=protection_badge(item.is_protected),
+                review=reviews.get(item.version_id),
+                rights=label_rights(item.name, item, allowed),
+            )
+            for item in labels
+        ],
+        "missing": [
+            name
+            for name in USUAL_LABELS
+            if harness.version_count and name not in names and label_rights(name, None, allowed).can_look
+        ],
     }
 
 
-def release_rows(harness: Any) -> dict[str, Any]:
-    """The planned releases: those to come, and the last that are over."""
+def release_rows(harness: Any, allowed: Collection[HarnessAction]) -> dict[str, Any]:
+    """The planned releases: those to come, each with whether the person may cancel it, and the last that are over."""
     over = selectors.release_list(harness).exclude(state="scheduled")[:RELEASES_SHOWN]
+    labels = {item.name: item for item in selectors.label_list(harness)}
     return {
-        "coming": list(selectors.scheduled_releases(harness)),
+        "coming": [
+            (item, label_rights(item.label_name, labels.get(item.label_name), allowed).can_move)
+            for item in selectors.scheduled_releases(harness)
+        ],
         "over": [(release, release_badge(release.state)) for release in over],
     }
 

@@ -38,6 +38,14 @@ def component_badge(state: str) -> Badge:
     return review_pages.component_badge(state)
 
 
+@register.filter
+def approvals(given: int, needed: int) -> str:
+    """How far a review is: `1 of 2 approvals`, or `3 approvals, 2 needed` where there are more than it takes."""
+    if given > needed:
+        return f"{given} approvals, {needed} needed"
+    return f"{given} of {needed} approval{'' if needed == 1 else 's'}"
+
+
 @register.simple_tag
 def reply_form(thread: Any, sent: Mapping[int, CommentForm]) -> CommentForm:
     """The form for saying something in a thread: the one that was sent and came back, or a fresh one."""

@@ -32,10 +32,11 @@ def harness_labels(request: SignedInRequest, slug: str) -> HttpResponse:
 
 def _show_list(request: SignedInRequest, harness: Any, form: NewLabelForm | None = None) -> HttpResponse:
     choices = label_pages.version_choices(harness)
+    allowed = _allowed(request, harness)
     context = {
         **_head(request, harness),
-        **label_pages.label_rows(harness),
-        **label_pages.release_rows(harness),
+        **label_pages.label_rows(harness, allowed),
+        **label_pages.release_rows(harness, allowed),
         "new_form": form or NewLabelForm(versions=choices, auto_id="new-%s"),
     }
     return render(request, "console/labels/list.html", context, status=422 if form is not None else 200)
@@ -66,6 +67,7 @@ def label_detail(request: SignedInRequest, slug: str, name: str) -> HttpResponse
         "label": label,
         "name": name,
         "protection": label_pages.protection_badge(bool(label and label.is_protected)),
+        "rights": label_pages.label_rights(name, label, _allowed(request, harness)),
         "is_always_protected": name in ALWAYS_PROTECTED,
         "page": shown,
         "moves": [(move, label_pages.cause_badge(move.cause)) for move in shown],
@@ -232,7 +234,10 @@ def label_remove(request: SignedInRequest, slug: str, name: str) -> HttpResponse
 
 
 def _head(request: SignedInRequest, harness: Any) -> dict[str, Any]:
-    """The top of a harness page, and whether this person may move some label of it."""
-    allowed = policy.actions(request.user, harness)
-    can_move = bool(allowed & {HarnessAction.EDIT, HarnessAction.RELEASE}) and not harness.is_archived
-    return {**head(request.user, harness, tab="labels"), "can_move": can_move}
+    """The top of a harness page about labels."""
+    return head(request.user, harness, tab="labels")
+
+
+def _allowed(request: SignedInRequest, harness: Any) -> frozenset[HarnessAction]:
+    """What the person may do with labels of the harness now: nothing moves in an archived one."""
+    return frozenset() if harness.is_archived else policy.actions(request.user, harness)

@@ -32,6 +32,7 @@ from harnesses.selectors.history import (
 )
 from harnesses.selectors.labels import (
     LabelPreview,
+    is_label_protected,
     label_find,
     label_get,
     label_list,
@@ -39,6 +40,7 @@ from harnesses.selectors.labels import (
     label_preview,
     labels_by_harness,
     last_move,
+    move_action,
     resolve_label,
 )
 from harnesses.selectors.members import (
@@ -145,6 +147,7 @@ __all__ = [
     "harness_get",
     "harness_list",
     "harness_slugs",
+    "is_label_protected",
     "label_find",
     "label_get",
     "label_list",
@@ -155,6 +158,7 @@ __all__ = [
     "member_get",
     "member_list",
     "merged_twin",
+    "move_action",
     "newest_versions",
     "open_draft_counts",
     "open_review_counts",

@@ -108,6 +108,35 @@ def test_the_history_is_there_also_when_the_label_is_gone(sign_in, versions, ope
     assert client.get(f"{LABELS}never/history/").status_code == 404
 
 
+def test_each_is_offered_only_what_they_may_do(sign_in, approved, operator, reviewer, analyst, make_user):
+    older, newer = approved
+    editor = make_user(Role.ML_ENGINEER, username="mei")
+    for version in (older, newer):
+        release(version, operator, name="staging", confirm="")
+    release(newer, reviewer)
+    soon = timezone.now() + dt.timedelta(hours=1)
+    release_schedule(
+        harness=older.harness,
+        name="production",
+        version=older,
+        due_at=soon,
+        reason="Back then",
+        confirm="production",
+        acting_user=reviewer,
+    )
+    offered = {
+        person: sorted(
+            re.findall(r'href="/harnesses/[^"]*/labels/([a-z]+/(?:move|undo))/"', page)
+            + re.findall(r'action="/harnesses/[^"]*/(releases)/', page)
+        )
+        for person in (editor, reviewer, analyst)
+        for page in [sign_in(person).get(LABELS).content.decode()]
+    }
+    assert offered[editor] == ["production/move", "staging/move", "staging/undo"]  # to see what a release still needs
+    assert offered[reviewer] == ["production/move", "production/undo", "releases"]
+    assert offered[analyst] == []
+
+
 @pytest.mark.parametrize("page", ["", "versions/", "versions/1/", "labels/"])
 def test_a_freeze_is_told_on_the_pages_of_the_harness(sign_in, versions, analyst, page):
     now = timezone.now()

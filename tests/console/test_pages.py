@@ -14,7 +14,15 @@ from django.urls import reverse
 from console.demo import Login
 from harnesses.core.spec import HarnessSpec
 from harnesses.selectors import version_get
-from harnesses.services import harness_commit, harness_create
+from harnesses.services import (
+    draft_commit,
+    draft_open,
+    draft_save,
+    harness_commit,
+    harness_create,
+    label_move,
+    review_request,
+)
 from inference.services import session_start
 from ledger.core.roles import ROLE_PERMISSIONS, Permission, Role
 from ledger.selectors import token_list
@@ -115,6 +123,47 @@ def test_the_list_of_harnesses_costs_the_same_for_one_and_for_many(
         page = client.get("/harnesses/").content.decode()
     assert "Harness 11" in page
     assert "Rename the price tool" in page
+
+
+def test_the_list_tells_labels_open_work_and_what_waits(operator, reviewer, sign_in: SignIn, harness):
+    version = version_get(sample.SLUG, 2)
+    label_move(harness=harness, name="staging", version=version, reason="Try it", acting_user=operator)
+    draft = draft_open(harness=harness, name="Warmer words", acting_user=operator)
+    review_request(version=version, acting_user=operator)
+    harness_create(slug="bare", title="Bare", world=sample.WORLD, acting_user=operator)
+
+    mine = sign_in(operator).get("/harnesses/").content.decode()
+    for words in ("staging v2", "1 draft", "1 review", "Your open drafts", f"/drafts/{draft.pk}/"):
+        assert words in mine
+    assert "1 review waits for you" not in mine
+    theirs = sign_in(reviewer).get("/harnesses/").content.decode()
+    assert "1 review waits for you" in theirs
+    assert "Your open drafts" not in theirs
+
+    found = sign_in(operator).get("/harnesses/?search=bare").content.decode()
+    assert "/harnesses/bare/" in found
+    assert f'href="/harnesses/{sample.SLUG}/"' not in found
+    assert "Nothing matches" in sign_in(operator).get("/harnesses/?search=nowhere").content.decode()
+
+
+def test_a_version_tells_where_it_stands_and_what_it_came_from(operator, analyst, sign_in: SignIn, harness):
+    draft = draft_open(harness=harness, name="Warmer words", acting_user=operator)
+    edits = [{"op": "set", "kind": "prompt", "id": "role", "fields": {"body": "Be warm."}}]
+    saved = draft_save(draft=draft, revision=draft.revision, edits=edits, acting_user=operator)
+    version = draft_commit(draft=draft, revision=saved.draft.revision, message="Be warm", acting_user=operator).version
+    address = f"/harnesses/{sample.SLUG}/versions/{version.number}/"
+    asking = f"/harnesses/{sample.SLUG}/reviews/new/?version={version.number}"
+    page = sign_in(operator).get(address).content.decode()
+    for words in ("Candidate", "Not reviewed", asking, f"/drafts/{draft.pk}/", "Warmer words", "Be warm"):
+        assert words in page
+    assert asking not in sign_in(analyst).get(address).content.decode()
+
+    review = review_request(version=version, acting_user=operator)
+    label_move(harness=harness, name="staging", version=version, reason="Try it", acting_user=operator)
+    page = sign_in(operator).get(address).content.decode()
+    for words in (f"/reviews/{review.pk}/", "In review", f"/harnesses/{sample.SLUG}/labels/staging/history/"):
+        assert words in page
+    assert asking not in page
 
 
 def test_pages_of_a_version_need_few_queries(operator, sign_in: SignIn, harness, django_assert_max_num_queries):

@@ -109,7 +109,7 @@ def test_empty_queues_say_what_to_do(analyst, operator, sign_in: SignIn, harness
 def test_a_review_shows_meaning_texts_and_what_is_needed_and_why(reviewer, sign_in: SignIn, review):
     html = page_of(sign_in(reviewer).get(address(review)))
     assert "Tool renamed: get_price → fetch_price (T1, preserving)" in html
-    assert "0 of 1 approvals" in html
+    assert "0 of 1 approval" in html
     assert "only people can tell whether the meaning stays" in html
     assert f'<a href="/harnesses/{sample.SLUG}/versions/1/">v1</a>, please' in html
     assert re.search(r"<ins>[^<]*friendly[^<]*</ins>", html)
@@ -139,7 +139,7 @@ def test_a_review_that_moved_on_says_whose_approval_no_longer_counts(
     html = page_of(sign_in(reviewer).get(address(review)))
     assert "This review moved on to version 3." in html
     assert "Rui Reviewer (rui) approved version 2" in html
-    assert "0 of 1 approvals" in html
+    assert "0 of 1 approval" in html
 
 
 def test_every_link_of_the_review_pages_leads_somewhere(
@@ -290,7 +290,7 @@ def test_an_approval_by_button_is_counted_and_told(reviewer, sign_in: SignIn, re
         assert client.post(address(review, "decide/"), body)["Location"] == address(review)
     html = page_of(client.get(address(review)))
     assert "Version 2 is approved." in html
-    assert "1 of 1 approvals" in html
+    assert "1 of 1 approval" in html
     assert review_get(None, review.pk).decisions.count() == 1
 
 
