@@ -17,6 +17,7 @@ from harnesses.services import (
     draft_commit,
     draft_open,
     draft_save,
+    drafts,
     harness_commit,
     harness_create,
     harness_fork,
@@ -35,7 +36,6 @@ from harnesses.services import (
     review_request,
     version_revert,
 )
-from harnesses.services.drafts import MAX_REVISIONS_KEPT
 from ledger.core.roles import Role
 from ledger.errors import Conflict, Denied, Invalid, TackroomError
 from tests.harnesses.release_world import approve, commit, release
@@ -298,12 +298,14 @@ def test_by_a_label_that_was_protected_with_their_work_in_it(first, harness, bos
         release(top, boss, name="eu", confirm="eu")
 
 
-def test_by_so_many_saves_that_theirs_is_forgotten(first, harness, boss, helper):
+def test_by_so_many_saves_that_theirs_is_forgotten(first, harness, boss, helper, monkeypatch):
+    monkeypatch.setattr(drafts, "MAX_REVISIONS_KEPT", 5)
     draft = draft_open(harness=harness, acting_user=helper)
     draft = draft_save(draft=draft, document=sample_document(rules="Mine."), revision=1, acting_user=boss).draft
-    for number in range(MAX_REVISIONS_KEPT + 5):
+    for number in range(10):
         document = sample_document(rules=f"Mine. {number}")
         draft = draft_save(draft=draft, document=document, revision=draft.revision, acting_user=helper).draft
+    assert draft.revisions.count() == 6, "the newest five, and the one save of somebody else"
     version = draft_commit(draft=draft, revision=draft.revision, message="All mine", acting_user=helper).version
     assert cannot_approve(version, helper, boss, helper)
 
