@@ -86,9 +86,11 @@ def _leaves(value: JsonValue, key: str) -> Iterator[tuple[str, str | int | float
 
 def invented_names(world: str, raw_reply: str, evidence_text: str) -> Iterator[tuple[str, str]]:
     """Ids, codes and coupon titles of a reply that nothing shows, as (reason code, what)."""
-    for match in _ID.finditer(raw_reply) if world == DEMO_SHOP else ():
-        if match[0].lower() not in _ids_in(evidence_text):
-            yield "invented_id", match[0]
+    ids = _ID.findall(raw_reply) if world == DEMO_SHOP else []
+    shown_ids = _ids_in(evidence_text) if ids else frozenset()
+    for found in dict.fromkeys(ids):
+        if found.lower() not in shown_ids:
+            yield "invented_id", found
     for match in _CODE.finditer(raw_reply):
         if match[0].lower() not in evidence_text.lower():
             yield "invented_code", match[0]

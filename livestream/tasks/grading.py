@@ -27,6 +27,8 @@ WEIGHTS: Final[dict[Component, float]] = {
     "facts": 0.25,
     "truth": 0.1,
 }
+MAX_REPLY_CHARS: Final = 4_000
+"""Nobody in a live stream reads more; a longer reply is no answer, and only this much of it is looked at."""
 _PLAIN_UNITS: Final = frozenset({"", "percent", "measure"})
 _INFRASTRUCTURE: Final = frozenset({StopReason.ENGINE_ERROR, StopReason.DEADLINE})
 
@@ -77,7 +79,7 @@ class Grade:
 
 def grade(task: Task, trace: Trace) -> Grade:
     """Grade the turn. Never raises for anything a model can make of a turn."""
-    reply = Reading(trace.reply)
+    reply = Reading(trace.reply[:MAX_REPLY_CHARS])
     made = [call for call in trace.calls if call.status == "ok" and call.effect in ("read", "write")]
     lost: list[Lost] = []
     operations, arguments, needless = _grade_calls(task, trace, made, lost)
@@ -173,6 +175,9 @@ def _grade_facts(task: Task, trace: Trace, reply: Reading, lost: list[Lost]) -> 
     if trace.is_fallback:
         lost.append(Lost("facts", "fallback", f"The viewer got the fallback reply ({trace.stop_reason.value})."))
         return 0.0
+    if len(trace.reply) > MAX_REPLY_CHARS:
+        lost.append(Lost("facts", "too_long", f"The reply has {len(trace.reply):,} characters."))
+        return 0.0
     missing = [fact for fact in task.required if not holds(fact, reply)]
     broken = [fact for fact in task.forbidden if holds(fact, reply)]
     lost += [Lost("facts", "missing_fact", f"The reply does not say {fact.told}.") for fact in missing]
@@ -205,7 +210,7 @@ def _grade_truth(task: Task, trace: Trace, made: Sequence[CallRecord], reply: Re
         for name, pattern in promised:
             if not pattern.search(evidence.prose.plain):
                 lost.append(Lost("truth", "promise", f"The reply promises {name}; no result does."))
-    for code, what in _names(task, trace.reply, results, texts, evidence):
+    for code, what in _names(task, reply.raw, results, texts, evidence):
         lost.append(Lost("truth", code, f'Nothing shows "{what}".'))
     return 1.0 if len(lost) == before else 0.0
 

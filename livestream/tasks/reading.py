@@ -51,6 +51,9 @@ _COUNT_WORDS: Final = {word: number for number, word in enumerate(_SMALL)}
 _SPELLED: Final = re.compile(
     rf"\b({'|'.join(_COUNT_WORDS)})(?=\s(?:(?:pieces?|pairs?|are|is|more)\s)?(?:left|in stock|available|remaining|pieces?)\b)"
 )
+_MAX_DIGITS: Final = 18
+_HUGE: Final = Decimal(10) ** 20
+"""What every longer number is read as: more than anything costs, and no trouble to calculate with."""
 _NEGATION: Final = re.compile(
     r"\b(?:no|not|none|never|without|cannot|neither|nor|unable)\b|n't\b|\bdont\b|\bcant\b|不|没|无"
 )
@@ -147,7 +150,7 @@ class Reading:
 def _quantity(match: re.Match[str]) -> Quantity:
     number = match["number"]
     is_decimal_comma = "," in number and len(number) - number.index(",") == 3 and "." not in number
-    value = Decimal(number.replace(",", "." if is_decimal_comma else ""))
+    value = Decimal(number.replace(",", "." if is_decimal_comma else "")) if len(number) <= _MAX_DIGITS else _HUGE
     kind = match.lastgroup or ""
     start, end = match.span()
     if kind.startswith(("major_", "minor_")):

@@ -1,6 +1,11 @@
 """Those who get it wrong in one way each, and the points they lose for it."""
 
+import asyncio
+import time
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from harnesses.runtime.ports import ChatError
 from harnesses.runtime.testing import ScriptedChatClient
@@ -27,6 +32,10 @@ def of(kind: TaskClass, operation: str | None = None) -> list[Task]:
 
 PRICED = [*of(TaskClass.COUPON, "get_price"), *of(TaskClass.INJECTION, "get_price")]
 STOCKED = [task for task in of(TaskClass.STOCK) if any(fact.kind == "number" for fact in task.required)]
+
+
+SILENT = asyncio.run(play(SPEC, STOCKED[0], ScriptedChatClient([""])))
+"""A trace in which nothing was called and nothing said."""
 
 
 async def graded(task: Task, outputs: list[str]) -> Grade:
@@ -269,3 +278,47 @@ async def test_the_difference_of_two_prices_may_be_said() -> None:
     first, second = task.required[0].amounts
     reply = f"{task.turn.reply} The difference is {yuan(abs(first - second))} yuan."
     assert (await graded(task, written(task.turn.calls, reply))).score == 1
+
+
+HOSTILE = st.text(max_size=300) | st.lists(
+    st.sampled_from(
+        [
+            "free ",
+            "no ",
+            "9" * 5_000,
+            "1,",
+            "129 yuan ",
+            "C1 ",
+            "T99-x ",
+            "best ",
+            "½",
+            "٣",
+            "1.2.3",
+            "sold out ",
+            "\u202f",
+            "the best ",
+            ".",
+        ]
+    ),
+    max_size=40,
+).map("".join)
+
+
+@given(HOSTILE, st.integers(0, len(TASKS) - 1))
+@settings(max_examples=150, deadline=None)
+def test_whatever_a_model_says_it_gets_a_grade(reply: str, place: int) -> None:
+    trace = SILENT.model_copy(update={"reply": reply, "is_fallback": False})
+    result = grade(TASKS[place], trace)
+    assert 0 <= result.partial <= 1
+    assert result == grade(TASKS[place], trace)
+
+
+@pytest.mark.parametrize(
+    "piece", ["free ", "1,111", "C1 ", "no free ", "9", "the best ", "Beauty duo ", "x" * 50 + " free. "]
+)
+def test_an_endless_reply_is_no_answer_and_takes_no_time(piece: str) -> None:
+    trace = SILENT.model_copy(update={"reply": piece * 40_000, "is_fallback": False})
+    started = time.process_time()
+    result = grade(STOCKED[0], trace)
+    assert time.process_time() - started < 1
+    assert "too_long" in codes(result)
