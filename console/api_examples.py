@@ -6,6 +6,7 @@ has the shape it stands for.
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from harnesses.core.jsonvalues import JsonObject, JsonValue
@@ -23,6 +24,12 @@ _TOOL: Final[JsonObject] = {
 _EDITS: Final[list[JsonObject]] = [
     {"op": "set", "kind": "prompt", "id": "rules", "fields": {"body": "Answer in two sentences at most."}}
 ]
+
+
+def _days_ahead(days: int) -> str:
+    """A time that is still to come when the page of the API is read, so that the example can be tried out."""
+    return (datetime.now(UTC) + timedelta(days=days)).strftime("%Y-%m-%dT08:00:00Z")
+
 
 PATH_EXAMPLES: Final[dict[str, str]] = {
     "slug": "demo-shop",
@@ -55,8 +62,8 @@ BODY_EXAMPLES: Final[dict[str, JsonValue]] = {
     "ExampleResultRequest": {"tool": _TOOL, "case": 0},
     "Fork": {"slug": "demo-shop-night", "title": "Demo shop at night", "number": 1},
     "FreezeCreate": {
-        "starts_at": "2030-11-10T16:00:00Z",
-        "ends_at": "2030-11-12T02:00:00Z",
+        "starts_at": _days_ahead(30),
+        "ends_at": _days_ahead(32),
         "reason": "No changes during the sale.",
     },
     "HarnessCreate": {
@@ -82,7 +89,7 @@ BODY_EXAMPLES: Final[dict[str, JsonValue]] = {
     "ReleaseCreate": {
         "label": "production",
         "number": 2,
-        "due_at": "2030-11-11T08:00:00Z",
+        "due_at": _days_ahead(7),
         "reason": "Goes live with the morning stream.",
         "confirm": "production",
     },
