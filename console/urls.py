@@ -10,6 +10,9 @@ handler400 = "ledger.api.handlers.bad_request"
 handler404 = "ledger.api.handlers.page_not_found"
 handler500 = "ledger.api.handlers.server_error"
 
+admin.site.site_header = admin.site.site_title = "Tackroom administration"
+admin.site.index_title = "What there is, to look at"
+
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("console.page_urls")),
     path("admin/", admin.site.urls),

@@ -107,6 +107,7 @@ def navigation(context: Context) -> dict[str, Any]:
     return {
         "entries": entries,
         "api_docs_url": reverse(API_DOCS_URL_NAME),
+        "is_api_docs": "swagger_ui_css" in context,
         "user": user,
         "theme": theme_of(context.get("request")),
         "csrf_token": context.get("csrf_token"),

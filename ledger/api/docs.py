@@ -10,4 +10,9 @@ from drf_spectacular.views import SpectacularSwaggerSplitView
 
 @method_decorator(csp_update({"style-src": [SELF, UNSAFE_INLINE]}), name="dispatch")
 class SwaggerView(SpectacularSwaggerSplitView):
-    """Swagger UI out of the sidecar package. Its page has inline styles, no inline script: styles alone are let through."""
+    """Swagger UI out of the sidecar package, within the console's layout.
+
+    It sets styles inline and has no inline script: styles alone are let through.
+    """
+
+    template_name = "console/api_docs.html"
