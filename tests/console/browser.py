@@ -148,6 +148,10 @@ class Visitor:
         """Open an address of the console and wait until it has settled."""
         self.page.goto(f"{self.base_url}{address}", wait_until="load")
 
+    def settle(self) -> None:
+        """Wait until a page that loads its content by itself (the editor) shows it."""
+        self.page.locator("[data-loading]").wait_for(state="detached")
+
     def log_in(self, username: str, password: str) -> None:
         """Log in through the form."""
         self.go("/login/")

@@ -40,6 +40,7 @@ def test_take_screenshots(harness, engine, deployment, operator, tmp_path) -> No
                     if only and name not in only.split(","):
                         continue
                     visitor.go(address)
+                    visitor.settle()
                     visitor.page.screenshot(path=folder / f"{name}-{width}-{scheme}.png", full_page=True)
                 if not only or "import-preview" in only:
                     renamed = renamed_price_tool(tmp_path, "fetch_price", "look_up_price")

@@ -176,6 +176,7 @@ def test_every_page_is_accessible_and_fits_a_phone(
         person.log_in(operator.username, PASSWORD)
         for name, address in addresses.items():
             person.go(address)
+            person.settle()
             bad[f"{name} {viewport['width']} {scheme}"] = check(person)
         expected = [problem for problem in person.problems if "404" not in problem]
         assert expected == []
