@@ -129,6 +129,15 @@ def test_a_draft_is_edited_checked_reordered_taken_back_and_committed(
         page.keyboard.press("Control+z")
         expect(outline(page, "New hook")).to_have_count(0)
 
+        # The address leads to a part, by hand and by the browser's back; the editor is as high as its window.
+        page.evaluate("location.hash = 'prompt/now'")
+        expect(page.get_by_role("heading", name="On show now")).to_be_visible()
+        page.evaluate("location.hash = 'runtime/runtime'")
+        expect(page.get_by_role("heading", name="Runtime settings")).to_be_visible()
+        page.go_back()
+        expect(page.get_by_role("heading", name="On show now")).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollHeight - window.innerHeight") == 0
+
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
             for view in (DESKTOP, PHONE):

@@ -58,6 +58,8 @@ function build() {
   const findings = sidePanels(go);
   views();
   store.on("select", () => remember());
+  // Where one pane is shown at a time, a part that is chosen already must open too.
+  part("outline").addEventListener("click", (event) => event.target.closest(".outline__item") && setView("form"));
   store.on("reveal", async ({ detail }) => {
     await go(detail.kind, detail.id, detail.field);
     document.activeElement.select?.(); // a stand-in that the first key replaces
