@@ -6,6 +6,7 @@ import datetime as dt
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.models import AbstractUser
@@ -29,8 +30,9 @@ from ledger.services import team_create, token_create
 from tests.console import sample
 
 SLUG = "under-fire"
+ROOT = re.escape(str(Path(__file__).resolve().parents[2]))
 LEAK = re.compile(
-    r"Traceback|site-packages|/work/|/usr/lib|\.py\b|psycopg|django\.|SELECT |INSERT INTO|UPDATE .* SET|object at 0x|<class "
+    rf"Traceback|site-packages|{ROOT}/|/usr/lib|\.py\b|psycopg|django\.|SELECT |INSERT INTO|UPDATE .* SET|object at 0x|<class "
 )
 """What no answer tells: paths, tracebacks, SQL, the insides of Python."""
 
