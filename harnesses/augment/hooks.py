@@ -11,7 +11,7 @@ from typing import Final
 from harnesses.augment.renames import shared
 from harnesses.augment.rewording import reworded
 from harnesses.augment.texts import is_free_hook_text
-from harnesses.augment.transform import Changed, NotApplicable, Scene
+from harnesses.augment.transform import Changed, NotApplicable, Scene, with_components
 from harnesses.core.checks_names import twin_key
 from harnesses.core.editing.copies import fresh_id
 from harnesses.core.spec import AddContext, Condition, HarnessSpec, Hook
@@ -28,10 +28,7 @@ _SLOTS: Final[Mapping[str, tuple[str, ...]]] = {
 
 def _changed(spec: HarnessSpec, change: Callable[[Hook], Hook], scene: Scene, reason: str) -> Changed:
     hooks = shared(spec.hooks, [change(hook) for hook in spec.hooks], scene)
-    changed = tuple(f"hook:{new.id}" for old, new in zip(spec.hooks, hooks, strict=True) if old is not new)
-    if not changed:
-        raise NotApplicable(reason if spec.hooks else "The harness has no hooks.")
-    return Changed(spec.model_copy(update={"hooks": hooks}), changed)
+    return with_components(spec, "hook", hooks, reason)
 
 
 def reword_hooks(spec: HarnessSpec, scene: Scene) -> Changed:

@@ -9,27 +9,16 @@ from __future__ import annotations
 
 from harnesses.augment.rewording import in_length, reworded
 from harnesses.augment.texts import follow, is_fixed
-from harnesses.augment.transform import Changed, NotApplicable, Scene
+from harnesses.augment.transform import Changed, NotApplicable, Scene, reordered, with_components
 from harnesses.core.checks_names import twin_key
 from harnesses.core.editing.copies import fresh_id, fresh_name
 from harnesses.core.spec import HarnessSpec, PromptSection
 from harnesses.core.templates import template_variables
 
 
-def _changed(spec: HarnessSpec, sections: tuple[PromptSection, ...], reason: str) -> Changed:
-    changed = tuple(f"prompt:{new.id}" for old, new in zip(spec.prompt, sections, strict=True) if old is not new)
-    if not changed:
-        raise NotApplicable(reason if spec.prompt else "The harness has no prompt sections.")
-    return Changed(spec.model_copy(update={"prompt": sections}), changed)
-
-
 def reorder_sections(spec: HarnessSpec, scene: Scene) -> Changed:
     """P1: prompt sections in another order."""
-    if len(spec.prompt) < 2:
-        raise NotApplicable("There are not two prompt sections whose order could change.")
-    order = tuple(scene.rng.sample(spec.prompt, len(spec.prompt)))
-    order = order if order != spec.prompt else (*spec.prompt[1:], spec.prompt[0])
-    return Changed(spec.model_copy(update={"prompt": order}), tuple(f"prompt:{section.id}" for section in order))
+    return reordered(spec, "prompt", scene.rng)
 
 
 def restyle_headings(spec: HarnessSpec, scene: Scene) -> Changed:
@@ -54,8 +43,8 @@ def paraphrase_sections(spec: HarnessSpec, scene: Scene) -> Changed:
             titles.add(twin_key(title))
             renames[section.title] = title
         sections.append(_paraphrased(section, title, scene))
-    changed = _changed(
-        spec, tuple(sections), "No section has a title or text that bank or rule can put into other words."
+    changed = with_components(
+        spec, "prompt", tuple(sections), "No section has a title or text that bank or rule can put into other words."
     )
     return Changed(follow(changed.spec, "prompt", renames), changed.components)
 
@@ -90,7 +79,7 @@ def set_verbosity(spec: HarnessSpec, scene: Scene) -> Changed:
     length = scene.text("length")
     sections = tuple(section if section.is_policy else _in_length(section, length, scene) for section in spec.prompt)
     if sections != spec.prompt:
-        return _changed(spec, sections, "")
+        return with_components(spec, "prompt", sections, "")
     if length == "long":
         return _appended(spec, " ".join(scene.rng.sample(scene.banks.additions[scene.pool], 2)))
     raise NotApplicable(f"The bank has no {length} wording of any section that sets no rules.")

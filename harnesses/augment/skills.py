@@ -7,7 +7,7 @@ from typing import Final
 
 from harnesses.augment.renames import shared
 from harnesses.augment.rewording import in_length, reworded
-from harnesses.augment.transform import Changed, NotApplicable, Scene
+from harnesses.augment.transform import Changed, NotApplicable, Scene, reordered, with_components
 from harnesses.core.checks_names import MAX_SKILL_DESCRIPTION
 from harnesses.core.editing.copies import fresh_id, fresh_name
 from harnesses.core.spec import HarnessSpec, Skill
@@ -17,17 +17,10 @@ _HEADING: Final = re.compile(r"^#{1,4} +(?!\d|step\b)\S.*$", re.IGNORECASE | re.
 _LINKS: Final = ("First", "Then", "After that", "Next")
 
 
-def _changed(spec: HarnessSpec, skills: tuple[Skill, ...], reason: str) -> Changed:
-    changed = tuple(f"skill:{new.id}" for old, new in zip(spec.skills, skills, strict=True) if old is not new)
-    if not changed:
-        raise NotApplicable(reason if spec.skills else "The harness has no skills.")
-    return Changed(spec.model_copy(update={"skills": skills}), changed)
-
-
 def paraphrase_descriptions(spec: HarnessSpec, scene: Scene) -> Changed:
     """S2: descriptions of skills in other words."""
     skills = shared(spec.skills, [_described(skill, scene) for skill in spec.skills], scene)
-    return _changed(spec, skills, "No skill has a description to put into other words.")
+    return with_components(spec, "skill", skills, "No skill has a description to put into other words.")
 
 
 def _described(skill: Skill, scene: Scene) -> Skill:
@@ -39,7 +32,7 @@ def _described(skill: Skill, scene: Scene) -> Skill:
 def rewrite_bodies(spec: HarnessSpec, scene: Scene) -> Changed:
     """S3: bodies of skills in another form: numbered, bulleted, in prose, in other words, shorter, longer, sections moved."""
     skills = tuple(_rewritten(skill, scene) for skill in spec.skills)
-    return _changed(spec, skills, f'No body of a skill can be given the form "{scene.text("form")}".')
+    return with_components(spec, "skill", skills, f'No body of a skill can be given the form "{scene.text("form")}".')
 
 
 def _rewritten(skill: Skill, scene: Scene) -> Skill:
@@ -95,11 +88,7 @@ def _sections_moved(body: str, scene: Scene) -> str | None:
 
 def reorder_skills(spec: HarnessSpec, scene: Scene) -> Changed:
     """S4: skills in another order."""
-    if len(spec.skills) < 2:
-        raise NotApplicable("There are not two skills whose order could change.")
-    order = tuple(scene.rng.sample(spec.skills, len(spec.skills)))
-    order = order if order != spec.skills else (*spec.skills[1:], spec.skills[0])
-    return Changed(spec.model_copy(update={"skills": order}), tuple(f"skill:{skill.id}" for skill in order))
+    return reordered(spec, "skill", scene.rng)
 
 
 def distractor_skills(spec: HarnessSpec, scene: Scene) -> Changed:

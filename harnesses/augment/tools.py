@@ -8,20 +8,11 @@ from harnesses.augment.parameters import is_plain, parameter_paths, with_schema
 from harnesses.augment.renames import shared
 from harnesses.augment.rewording import reworded
 from harnesses.augment.texts import is_mentioned
-from harnesses.augment.transform import Changed, NotApplicable, Scene
+from harnesses.augment.transform import Changed, NotApplicable, Scene, with_components
 from harnesses.core.checks_names import twin_key
 from harnesses.core.editing.copies import fresh_id, fresh_name
 from harnesses.core.parameters import parameter_names
 from harnesses.core.spec import HarnessSpec, Tool
-
-
-def _changed(spec: HarnessSpec, tools: tuple[Tool, ...], reason: str) -> Changed:
-    """The harness with these tools in the place of its own. Raises NotApplicable with `reason` if none of them is new."""
-    changed = tuple(f"tool:{new.id}" for old, new in zip(spec.tools, tools, strict=True) if old is not new)
-    if not changed:
-        raise NotApplicable(reason if spec.tools else "The harness has no tools.")
-    return Changed(spec.model_copy(update={"tools": tools}), changed)
-
 
 # --- T2, T8: texts -----------------------------------------------------------------------------------------------------
 
@@ -29,7 +20,7 @@ def _changed(spec: HarnessSpec, tools: tuple[Tool, ...], reason: str) -> Changed
 def paraphrase_tools(spec: HarnessSpec, scene: Scene) -> Changed:
     """T2: descriptions of tools and parameters in other words."""
     tools = shared(spec.tools, [_paraphrased(tool, scene) for tool in spec.tools], scene)
-    return _changed(spec, tools, "No tool has a description to put into other words.")
+    return with_components(spec, "tool", tools, "No tool has a description to put into other words.")
 
 
 def _paraphrased(tool: Tool, scene: Scene) -> Tool:
@@ -51,8 +42,8 @@ def _paraphrased(tool: Tool, scene: Scene) -> Tool:
 def strip_descriptions(spec: HarnessSpec, scene: Scene) -> Changed:
     """T8: descriptions go. What has no speaking name, or values that only its description explains, keeps them (law 6)."""
     tools = shared(spec.tools, [_stripped(tool) for tool in spec.tools], scene)
-    return _changed(
-        spec, tools, "Nothing can lose its description: there is none, or the names alone would say nothing."
+    return with_components(
+        spec, "tool", tools, "Nothing can lose its description: there is none, or the names alone would say nothing."
     )
 
 
@@ -119,8 +110,11 @@ def _is_order_free(spec: HarnessSpec) -> bool:
 def recode_values(spec: HarnessSpec, scene: Scene) -> Changed:
     """T5: listed values get other labels; the binding recodes them, and a legend explains labels that do not speak."""
     tools = shared(spec.tools, [recode_tool(tool, spec, scene) for tool in spec.tools], scene)
-    return _changed(
-        spec, tools, f'No tool has a list of values that can be relabelled in the style "{scene.text("style")}".'
+    return with_components(
+        spec,
+        "tool",
+        tools,
+        f'No tool has a list of values that can be relabelled in the style "{scene.text("style")}".',
     )
 
 
@@ -137,7 +131,7 @@ def optional_parameters(spec: HarnessSpec, scene: Scene) -> Changed:
         if is_adding
         else "No tool has an optional parameter that reaches no operation; dropping any other would take something away."
     )
-    return _changed(spec, tools, reason)
+    return with_components(spec, "tool", tools, reason)
 
 
 def _with_parameters(tool: Tool, spec: HarnessSpec, scene: Scene) -> Tool:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from harnesses.augment.banks import Banks
 from harnesses.core.jsonvalues import JsonValue, canonical_json
+from harnesses.core.kinds import KIND_FIELDS, Component, Kind
 from harnesses.core.operations import OperationCatalogue
 from harnesses.core.spec import HarnessSpec
 
@@ -64,6 +65,33 @@ class Changed:
 
     spec: HarnessSpec
     components: tuple[str, ...]
+
+
+_PLURALS: Mapping[Kind, str] = {"prompt": "prompt sections", "skill": "skills", "tool": "tools", "hook": "hooks"}
+
+
+def with_components(spec: HarnessSpec, kind: Kind, components: Sequence[Component], reason: str) -> Changed:
+    """The harness with these components in the place of its own of one kind.
+
+    Raises NotApplicable where none of them is new: with `reason`, or because the harness has none of the kind.
+    """
+    own = getattr(spec, KIND_FIELDS[kind])
+    changed = tuple(f"{kind}:{new.id}" for old, new in zip(own, components, strict=True) if old is not new)
+    if not changed:
+        raise NotApplicable(reason if own else f"The harness has no {_PLURALS[kind]}.")
+    return Changed(spec.model_copy(update={KIND_FIELDS[kind]: tuple(components)}), changed)
+
+
+def reordered(spec: HarnessSpec, kind: Kind, rng: random.Random) -> Changed:
+    """The harness with its components of one kind in another order. Raises NotApplicable where there are not two."""
+    own = getattr(spec, KIND_FIELDS[kind])
+    if len(own) < 2:
+        raise NotApplicable(f"There are not two {_PLURALS[kind]} whose order could change.")
+    order = tuple(rng.sample(own, len(own)))
+    order = order if order != own else (*own[1:], own[0])
+    return Changed(
+        spec.model_copy(update={KIND_FIELDS[kind]: order}), tuple(f"{kind}:{component.id}" for component in order)
+    )
 
 
 @dataclass(frozen=True)
