@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from django.test import Client
+from playwright.sync_api import Browser
 
 from harnesses import ports
 from harnesses.services import harness_commit, harness_create
@@ -13,8 +14,23 @@ from inference.engine.null_engine import NullEngine
 from inference.services import checkpoint_register, deployment_probe, deployment_register
 from ledger.models import User
 from tests.console import sample
+from tests.console.browser import launched_browser, live_server
 
 SignIn = Callable[[User], Client]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """One browser for a module; its event loop must not outlive it."""
+    with launched_browser() as running:
+        yield running
+
+
+@pytest.fixture
+def console_url(transactional_db: None) -> Iterator[str]:
+    """The console on a live server over the test database."""
+    with live_server() as url:
+        yield url
 
 
 @pytest.fixture

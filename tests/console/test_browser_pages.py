@@ -19,25 +19,12 @@ from inference.services import deployment_probe
 from ledger.services import token_create
 from tests.conftest import PASSWORD
 from tests.console import sample
-from tests.console.browser import DESKTOP, PHONE, Visitor, launched_browser, live_server, open_visitor
+from tests.console.browser import DESKTOP, PHONE, Visitor, open_visitor
 from tests.console.furnished import PRICE_QUESTION, furnish
 
 PRICE_ANSWER = "The vacuum lunch box is 129 yuan."
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """One browser for this module; its event loop must not outlive it."""
-    with launched_browser() as running:
-        yield running
-
-
-@pytest.fixture
-def console_url(transactional_db: None) -> Iterator[str]:
-    with live_server() as url:
-        yield url
 
 
 @pytest.fixture

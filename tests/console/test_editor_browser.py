@@ -17,24 +17,11 @@ from harnesses.services import draft_open, harness_archive
 from ledger.core.roles import Role
 from ledger.models import User
 from tests.conftest import PASSWORD
-from tests.console.browser import DESKTOP, PHONE, Visitor, launched_browser, live_server, open_visitor
+from tests.console.browser import DESKTOP, PHONE, Visitor, open_visitor
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 SAVED = re.compile(r"^Saved \d\d:\d\d$")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """One browser for this module; its event loop must not outlive it."""
-    with launched_browser() as running:
-        yield running
-
-
-@pytest.fixture
-def console_url(transactional_db: None) -> Iterator[str]:
-    with live_server() as url:
-        yield url
 
 
 @pytest.fixture

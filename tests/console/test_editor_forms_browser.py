@@ -16,7 +16,7 @@ from harnesses.services import draft_open
 from ledger.models import User
 from tests.conftest import PASSWORD
 from tests.console import sample
-from tests.console.browser import DESKTOP, PHONE, Visitor, launched_browser, live_server, open_visitor
+from tests.console.browser import DESKTOP, PHONE, Visitor, open_visitor
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -27,18 +27,6 @@ PASTE = """(line, text) => {
   line.dispatchEvent(new ClipboardEvent("paste", { clipboardData, cancelable: true }));
 }"""
 STOCK = {"in_stock": True, "item": "K7", "name": "Lunch box", "variants": []}
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with launched_browser() as running:
-        yield running
-
-
-@pytest.fixture
-def console_url(transactional_db: None) -> Iterator[str]:
-    with live_server() as url:
-        yield url
 
 
 @pytest.fixture

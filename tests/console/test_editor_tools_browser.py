@@ -16,18 +16,11 @@ from harnesses.services import draft_open, harness_commit, harness_create
 from livestream.demo import demo_harness
 from livestream.retail import TAU2_RETAIL
 from tests.conftest import PASSWORD
-from tests.console.browser import DESKTOP, PHONE, Visitor, launched_browser, live_server, open_visitor
+from tests.console.browser import DESKTOP, PHONE, Visitor, live_server, open_visitor
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 MENTION = "Call give_coupon once.\nNever promise more than `give_coupon` gives.\nAsk {{ tool('give-coupon') }} first."
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """One browser for this module; its event loop must not outlive it."""
-    with launched_browser() as running:
-        yield running
 
 
 class Editing:

@@ -19,7 +19,7 @@ from inference.services import checkpoint_register, deployment_probe, deployment
 from livestream.demo import demo_harness
 from livestream.world import DEMO_SHOP, world_named
 from tests.conftest import PASSWORD
-from tests.console.browser import DESKTOP, Visitor, launched_browser, live_server, open_visitor
+from tests.console.browser import DESKTOP, Visitor, live_server, open_visitor
 from tests.real_engine import START_TIMEOUT_S, RealEngine
 
 OLD_NAME, NEW_NAME = "price", "cost"
@@ -31,12 +31,6 @@ pytestmark = [
     pytest.mark.django_db(transaction=True),
     pytest.mark.timeout(START_TIMEOUT_S),
 ]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with launched_browser() as running:
-        yield running
 
 
 @pytest.fixture

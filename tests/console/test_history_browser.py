@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from playwright.sync_api import Browser, expect
 
@@ -13,23 +11,11 @@ from harnesses.selectors import version_spec
 from harnesses.services import draft_open, draft_save, harness_commit, harness_fork
 from tests.conftest import PASSWORD
 from tests.console import sample
-from tests.console.browser import DESKTOP, PHONE, Visitor, launched_browser, live_server, open_visitor
+from tests.console.browser import DESKTOP, PHONE, Visitor, open_visitor
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 HARNESS = f"/harnesses/{sample.SLUG}"
 LONG_BODY = "\n".join(f"Rule {number}: say what is true, and nothing else." for number in range(1, 41))
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with launched_browser() as running:
-        yield running
-
-
-@pytest.fixture
-def console_url(transactional_db: None) -> Iterator[str]:
-    with live_server() as url:
-        yield url
 
 
 def commit(harness: Harness, user, message: str, *edits: dict) -> None:

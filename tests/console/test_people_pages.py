@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import pytest
 from django.urls import reverse
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
 from harnesses.selectors import harness_get
 from harnesses.selectors.members import member_list
@@ -17,7 +16,7 @@ from ledger.selectors import audit_list, team_get, team_people
 from ledger.services import team_create
 from tests.conftest import PASSWORD
 from tests.console import sample
-from tests.console.browser import DESKTOP, PHONE, launched_browser, live_server, open_visitor
+from tests.console.browser import DESKTOP, PHONE, live_server, open_visitor
 
 BASE = f"/harnesses/{sample.SLUG}"
 SETTINGS = {"title": "Stream host", "description": "Kept text", "access": "open", "min_approvals": "2"}
@@ -260,13 +259,6 @@ def test_pages_about_people_cost_the_same_for_few_and_many(
 
 
 # --- in a browser ----------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """One browser for this module; its event loop must not outlive it."""
-    with launched_browser() as running:
-        yield running
 
 
 @pytest.mark.browser

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,19 +21,12 @@ from ledger.core.tokens import Scope
 from ledger.services import token_create
 from livestream.demo import demo_harness
 from tests.conftest import PASSWORD
-from tests.console.browser import DESKTOP, PHONE, Visitor, launched_browser, live_server, open_visitor
+from tests.console.browser import DESKTOP, PHONE, Visitor, live_server, open_visitor
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 SLUG = "demo-shop"
 SHOTS = os.environ.get("WALK_SCREENSHOTS", "")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """One browser for this module; its event loop must not outlive it."""
-    with launched_browser() as running:
-        yield running
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,22 +12,10 @@ from harnesses.models import Review
 from harnesses.services import harness_commit, review_decide, review_request, thread_open, thread_resolve
 from tests.conftest import PASSWORD
 from tests.console import sample
-from tests.console.browser import DESKTOP, PHONE, Visitor, launched_browser, live_server, open_visitor
+from tests.console.browser import DESKTOP, PHONE, Visitor, open_visitor
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PLACE: dict[str, Any] = {"component_kind": "prompt", "component_id": "role", "field": "body", "line": 1}
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with launched_browser() as running:
-        yield running
-
-
-@pytest.fixture
-def console_url(transactional_db: None) -> Iterator[str]:
-    with live_server() as url:
-        yield url
 
 
 def test_a_version_is_put_up_talked_about_and_approved(browser: Browser, console_url: str, harness, operator, reviewer):
