@@ -84,6 +84,11 @@ def analyst(make_user: MakeUser) -> AbstractUser:
 
 
 @pytest.fixture
+def admin(make_user: MakeUser) -> AbstractUser:
+    return make_user(Role.ADMIN, username="ada", full_name="Ada Admin")
+
+
+@pytest.fixture
 def make_api_client() -> Callable[..., APIClient]:
     """`make_api_client(user, scopes)` gives a client that sends a token of that user; the default is every scope."""
 

@@ -66,11 +66,6 @@ def codes(results: list[Any]) -> set[str]:
 
 
 @pytest.fixture
-def admin(make_user):
-    return make_user(Role.ADMIN, username="ada", full_name="Ada Admin")
-
-
-@pytest.fixture
 def second(make_user):
     return make_user(Role.REVIEWER, username="rosa", full_name="Rosa Reviewer")
 

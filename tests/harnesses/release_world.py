@@ -41,4 +41,15 @@ def release(version: HarnessVersion, acting_user: AbstractUser, **changes: Any) 
     return label_move(**{**values, **changes})
 
 
+def three_versions(
+    harness: Harness, author: AbstractUser, reviewer: AbstractUser, second: AbstractUser
+) -> list[HarnessVersion]:
+    """Three versions: 1 is in production, approved by both; 2 is approved for it by the first; 3 is not."""
+    made = [commit(harness, author, rules) for rules in ("One.", "Two.", "Three.")]
+    approve(made[0], author, reviewer, second)
+    approve(made[1], author, reviewer)
+    release(made[0], reviewer)
+    return made
+
+
 MakeReleased = Callable[..., HarnessVersion]

@@ -55,11 +55,6 @@ def second_reviewer(make_user):
 
 
 @pytest.fixture
-def admin(make_user):
-    return make_user(Role.ADMIN, username="ada", full_name="Ada Admin")
-
-
-@pytest.fixture
 def released(versions, operator, reviewer, second_reviewer):
     """`production` at version 1, then at 2, each approved."""
     for version in versions[:2]:

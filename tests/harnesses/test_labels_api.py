@@ -20,16 +20,11 @@ from ledger.core.tokens import Scope
 from ledger.models import ApiToken
 from ledger.services import team_create, token_create, token_revoke
 from tests.conftest import PASSWORD
-from tests.harnesses.release_world import REASON, approve, commit, release
+from tests.harnesses.release_world import REASON, release, three_versions
 
 pytestmark = pytest.mark.django_db
 BASE = "/api/v1/harnesses/autumn"
 FREEZES = "/api/v1/freezes"
-
-
-@pytest.fixture
-def admin(make_user):
-    return make_user(Role.ADMIN, username="ada", full_name="Ada Admin")
 
 
 @pytest.fixture
@@ -39,12 +34,7 @@ def harness(admin, world):
 
 @pytest.fixture
 def versions(harness, operator, reviewer, make_user):
-    """Three versions: 1 is in production, 2 is approved for it, 3 is not."""
-    made = [commit(harness, operator, rules) for rules in ("One.", "Two.", "Three.")]
-    approve(made[0], operator, reviewer, make_user(Role.REVIEWER, username="rosa"))
-    approve(made[1], operator, reviewer)
-    release(made[0], reviewer)
-    return made
+    return three_versions(harness, operator, reviewer, make_user(Role.REVIEWER, username="rosa"))
 
 
 @pytest.fixture

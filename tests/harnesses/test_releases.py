@@ -40,15 +40,10 @@ from harnesses.services import releases as releases_module
 from ledger.core.roles import Role
 from ledger.errors import Conflict, Denied, Invalid, NotFound
 from ledger.selectors import audit_list
-from tests.harnesses.release_world import REASON, approve, commit, release
+from tests.harnesses.release_world import REASON, approve, three_versions
 
 pytestmark = pytest.mark.django_db
 HOUR = dt.timedelta(hours=1)
-
-
-@pytest.fixture
-def admin(make_user):
-    return make_user(Role.ADMIN, username="ada", full_name="Ada Admin")
 
 
 @pytest.fixture
@@ -58,12 +53,7 @@ def harness(admin, world):
 
 @pytest.fixture
 def versions(harness, operator, reviewer, make_user):
-    """Three versions: 1 is in production, 2 is approved for it, 3 is not."""
-    made = [commit(harness, operator, rules) for rules in ("One.", "Two.", "Three.")]
-    approve(made[0], operator, reviewer, make_user(Role.REVIEWER, username="rosa"))
-    approve(made[1], operator, reviewer)
-    release(made[0], reviewer)
-    return made
+    return three_versions(harness, operator, reviewer, make_user(Role.REVIEWER, username="rosa"))
 
 
 @pytest.fixture
